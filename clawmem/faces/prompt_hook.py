@@ -12,12 +12,12 @@ from __future__ import annotations
 import io
 import os
 import select
-import socket
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Sequence
 
 EVENTS = (
@@ -96,6 +96,8 @@ def _answer(path: str, request: bytes) -> bytes | None:
     socket of one that has ended is removed."""
     if sys.platform == "win32":
         return b""
+    import socket  # only where a server may run: it takes milliseconds
+
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(READY_SECONDS)
         try:

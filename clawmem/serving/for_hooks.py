@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
-from clawmem.index.tables.store import Index
+from clawmem.index.tables.store import Index, stores_kept_open
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import (
@@ -27,7 +30,6 @@ from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, visible_owners
-from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
@@ -35,6 +37,9 @@ from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.records.session import SessionRecord
 
 START_TOKENS = 1200
 # A hit scores 1 if it has every word of the question that tells something. A prompt is no question: what has less than
@@ -63,6 +68,7 @@ _OF_TASKS = frozenset(
     " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
     " months year years".split()
 )
+_words_of = lru_cache(maxsize=500)(search_words)  # of a hit, they are asked for several times
 _ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
 _TALKED_OF = 3  # messages with a word, from which on it is a subject
 _EARLIER = "## Sessions before this one"
@@ -78,6 +84,7 @@ class HookText(NamedTuple):
     facts: tuple[str, ...] = ()
 
 
+@stores_kept_open()
 def start_text(
     vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[SessionRecord] = (), turns_on: str = ""
 ) -> HookText:
@@ -88,7 +95,7 @@ def start_text(
     told what is unread."""
     # A prompt needs none of these.
     from clawmem.index.search.listing import namesakes
-    from clawmem.memory.health.status import unread_messages
+    from clawmem.index.tables.contents import unread_messages
     from clawmem.serving.context.context import context
 
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
@@ -118,15 +125,15 @@ def _unread_hint(vault: Vault, caller: Caller, unread: int, oldest: str, turns_o
     return f"- {counted(unread, 'message')} unread: `learn_pending` shows them, `learn_apply` takes the answer.{off}\n"
 
 
-def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[SessionRecord]:
-    """Return the last ended sessions in a scope whose agents left a summary, newest first.
+def last_sessions(sessions: Iterable[SessionRecord], running: str | None) -> list[SessionRecord]:
+    """Return the last ended sessions in a scope whose agents left a summary, of sessions from the last one on.
 
     What was asked last in another session is in its messages, where it is marked if it no longer holds."""
-    projects = reach.projects() or (None,)
-    left = [session for session in sessions if session.summary and not session.summary.startswith(UNREPORTED)
-            and session.ended and session.id != running and session.workflow == reach.workflow
-            and session.project in projects]  # fmt: skip
-    return sorted(left, key=lambda session: session.ended or "", reverse=True)[:_MOST_EARLIER]
+    from clawmem.model.records.session import UNREPORTED  # a prompt needs none
+
+    left = (session for session in sessions if session.summary and not session.summary.startswith(UNREPORTED)
+            and session.id != running)  # fmt: skip
+    return list(islice(left, _MOST_EARLIER))
 
 
 def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
@@ -135,6 +142,8 @@ def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
 
     Each line has the agent and the label of what an agent stores. What reads as an order is left out, also where a
     record was written by hand."""
+    from clawmem.model.records.session import DEFAULT_AGENT, JUDGED  # a prompt needs none
+
     lines = []
     for place, session in enumerate(sessions):
         texts: dict[str, Sequence[str]] = {
@@ -158,6 +167,7 @@ def _handed_on(text: str, judged: bool) -> str:
     return shorten(servable(text if judged else without_orders(text[:_JUDGED_CHARACTERS])), _SUMMARY_CHARACTERS)
 
 
+@stores_kept_open()
 def prompt_text(
     vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
 ) -> HookText:
@@ -237,7 +247,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
 
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say what it is about."""
-    return [word for word in search_words(text) if word not in STOPWORDS and word not in _COURTESY]
+    return [word for word in _words_of(text) if word not in STOPWORDS and word not in _COURTESY]
 
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -271,9 +281,10 @@ def _is_of_subject(hit: RecallHit, words: Collection[str], rare: Collection[str]
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in search_words(text)}
+    return {_stem(word) for word in _words_of(text)}
 
 
+@lru_cache(maxsize=10_000)
 def _stem(word: str) -> str:
     word = word.removesuffix("s") if len(word) >= _STEM else word
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _STEM), "")

@@ -129,14 +129,13 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
     reach = Reach(call.runtime.workflow(), project, joined=call.runtime.joined_projects(project))
     if meaning in (START, DELEGATED):
         from clawmem.llm.presets import PRESETS
-        from clawmem.work.sessions.records import list_sessions
+        from clawmem.work.sessions.records import ended_sessions
 
         # A new or shortened conversation holds nothing that was shown before.
         asked = known.asked[:_ASKED] if value.source in ("compact", "resume") else ""
-        sessions = list_sessions(vault, caller.now).sessions
         # A repository is a technical task, for which nobody's family or health is shown.
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
-        earlier = last_sessions(sessions, reach, value.session)
+        earlier = last_sessions(ended_sessions(vault, reach), value.session)
         reads = next((harness for preset in PRESETS.values() if preset.harness == harness), "HARNESS")
         turns_on = f"clawmem setup {reads} --learn" if meaning == START else ""
         text = start_text(vault, caller, about, reach, earlier, turns_on)

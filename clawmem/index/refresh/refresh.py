@@ -5,6 +5,7 @@ beside the index, where a rebuilt index finds them: see `model/settings/acceptan
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -27,6 +28,7 @@ from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import indexed_roots
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.strict_json import checksum
 from clawmem.model.settings.acceptance import acceptance_checksum, stake_in
 from clawmem.vault.vault import Vault
@@ -72,7 +74,7 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
 
 
 def _for_viewer(vault: Vault, index: Index) -> AbstractContextManager[None]:
-    if vault.viewer is None:
+    if vault.viewer is None or not (vault.viewer.names or os.path.lexists((vault.present or vault).path(ACCESS))):
         return nullcontext()
     from clawmem.index.tables.rights import for_viewer  # only where somebody may not see everything
 
@@ -217,7 +219,6 @@ def _build(vault: Vault, forced: bool, report: "OnProgress | None" = None) -> In
 
 
 def _build_file(vault: Vault, forced: bool, report: "OnProgress | None") -> Index:
-    import os
     import time
 
     name = f"{time.time_ns():x}-{os.getpid():x}"

@@ -270,8 +270,21 @@ def facts_in_rows(
     return _as_served(index, found)
 
 
+def statements_in_rows(index: Index, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the statements of the facts in some rows, in a tenth of the time of reading the facts."""
+    query = f"SELECT n, json_extract(line, '$.fact') FROM fact WHERE {_IN_ROWS}"
+    return dict(index.database.execute(query, (_list(numbers),)).fetchall())
+
+
+def work_columns(index: Index, numbers: Sequence[int], word: str) -> dict[int, tuple[str, str, bool]]:
+    """Return the realm and the category of the facts in some rows, and whether a word is in their lines."""
+    query = f"SELECT n, realm, category, instr(line, ?) FROM fact WHERE {_IN_ROWS}"
+    rows = index.database.execute(query, (word, _list(numbers)))
+    return {n: (realm, category, bool(place)) for n, realm, category, place in rows}
+
+
 def agent_rows_with(index: Index, signs: Sequence[str], numbers: Sequence[int]) -> set[int]:
-    """Return the rows of facts that an agent states and that have one of some signs in their lines."""
+    """Return the rows of facts that an agent states and that have one of some signs in their lines; all have ""."""
     signed = " OR ".join(["instr(line, ?)"] * len(signs))
     query = f"SELECT n FROM fact WHERE trust = 'agent' AND ({signed}) AND {_IN_ROWS}"
     return {n for (n,) in index.database.execute(query, (*signs, _list(numbers)))}

@@ -13,12 +13,12 @@ from clawmem.index.search.rival_values import (
     RivalValue,
     StatementRow,
     ended_rows,
+    entities_with_claims,
     find_rival_values,
     kept_beside,
     linked_as_contrary,
     rows_of_ids,
     statements_about,
-    statements_in_rows,
 )
 from clawmem.index.tables.fact_marks import disputed_with
 from clawmem.index.tables.store import Index
@@ -95,13 +95,13 @@ def _contrary_pairs(
 
 def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[int]) -> Iterable[tuple[int, int]]:
     """Yield the pairs of facts about one entity whose plain words contradict each other at a moment."""
-    shown = statements_in_rows(index, list(ids))
+    group = set(ids)
     # Most facts deny nothing and have no number; what reads the words takes milliseconds to load.
-    if not any(may_claim(row.statement) for row in shown):
+    entities = entities_with_claims(index, group)
+    if not entities:
         return
     from clawmem.model.facts.claims import contradict
 
-    group, entities = {row.n for row in shown}, sorted({row.entity for row in shown})
     rivals: dict[tuple[str, ...], list[tuple[int, Claim]]] = {}
     for row, claims in _claiming(statements_about(index, entities, owners), group, moment):
         for claim in claims:

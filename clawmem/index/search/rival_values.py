@@ -65,14 +65,20 @@ class StatementRow(NamedTuple):
 _STATEMENT = "fact.n, fact.entity, json_extract(fact.line, '$.fact'), fact.timestamp, valid_from, valid_to"
 
 
-def statements_in_rows(index: Index, numbers: Collection[int]) -> list[StatementRow]:
-    """Return the active facts in some rows."""
+def entities_with_claims(index: Index, numbers: Collection[int]) -> list[str]:
+    """Return the entities of the active facts in some rows whose statements may contradict each other: one of these
+    gives a value of what another one does, too, or any denies something. None where no fact in the rows may claim
+    anything."""
     rows = index.database.execute(
-        f"SELECT {_STATEMENT} FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
-        f" WHERE status = '{ACTIVE}'",
+        "SELECT fact.entity, EXISTS (SELECT 1 FROM claim WHERE entity = fact.entity AND about = '' AND n = fact.n),"
+        " EXISTS (SELECT 1 FROM claim WHERE entity = fact.entity AND about = '-')"
+        " OR EXISTS (SELECT 1 FROM claim AS ours CROSS JOIN claim AS other"
+        " ON other.entity = ours.entity AND other.about = ours.about AND other.n != ours.n"
+        " WHERE ours.entity = fact.entity AND ours.n = fact.n AND ours.about > '-')"
+        f" FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE fact.status = '{ACTIVE}'",
         (json.dumps(sorted(numbers)),),
-    )
-    return [StatementRow(*row) for row in rows]
+    ).fetchall()
+    return sorted({entity for entity, _, rivals in rows if rivals}) if any(claims for _, claims, _ in rows) else []
 
 
 def statements_about(index: Index, entities: Collection[str], owners: Collection[str]) -> list[StatementRow]:

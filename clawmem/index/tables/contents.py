@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from clawmem.errors import Unreadable
 from clawmem.index.tables.schema import MODEL_RUN, SPOKEN
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor
+from clawmem.vault.state.reading_state import read_reading_state
+from clawmem.vault.vault import Vault
 
 
 class RowCounts(NamedTuple):
@@ -74,6 +78,21 @@ def events_after(
         elif rows[day] < numbers.last:
             left[day] = int(index.database.execute(query, (day, rows[day])).fetchone()[0])
     return left
+
+
+def unread_messages(vault: Vault, index: Index, days: Mapping[str, DayEvents] | None = None) -> tuple[int, str]:
+    """Return how many messages no model or agent has read, and the day of the oldest of them. `days` are the events of
+    each day, if the caller has them."""
+    try:
+        reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
+    except Unreadable:
+        reached = {}  # reported with the file
+    state = read_reading_state(vault)
+    last = {day: progress.last for day, progress in reached.items()}
+    left = events_after(index, last, events_by_day(index) if days is None else days, spoken=True)
+    passed = sum(event.done for event in state.events.values()) + len(state.set_aside)
+    unread = max(0, sum(left.values()) - passed)
+    return unread, next((day for day, count in left.items() if count and unread), "")
 
 
 def taught_events(index: Index) -> int:

@@ -12,6 +12,7 @@ from clawmem.index.tables.fact_marks import counted_fact, has_accesses, stakes, 
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.claim_check import may_claim
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
 from clawmem.model.facts.fact_words import searched_reasons
@@ -136,6 +137,7 @@ def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
     gone = list(rows)
     if gone:
         index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
+        index.database.executemany("DELETE FROM claim WHERE entity = ? AND n = ?", ((entity, n) for n, _ in gone))
         for table in ("fact", "edge"):
             index.database.executemany(f"DELETE FROM {table} WHERE n = ?", ((n,) for n, _ in gone))
         _add_up(index, -len(gone), -sum(checksum(n, entity, line) for n, line in gone))
@@ -144,7 +146,7 @@ def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
 def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str, tuple[int, str]]) -> None:
     owner = owner_of(entity) or ""
     fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
-    rows, old, new, edges, changed, left = [], [], [], [], [], 0
+    rows, old, new, edges, claims, changed, left = [], [], [], [], [], [], 0
     staked, used = stakes(index), has_accesses(index)
     for fact in facts:
         n, before = standing.get(fact.id, (0, None))
@@ -164,6 +166,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
             changed.append((n,))
             left += checksum(n, entity, before)
         edges += [(n, kind, target) for kind, target in pointers(fact)]
+        claims += [(entity, about, n) for about in _claimed(entity, fact)]
         shown = counted_fact(index, fact) if used else fact
         rows.append(_row(n, entity, owner, as_served(shown, staked.get(fact.id)), line))
     if old:
@@ -175,8 +178,22 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
         _add_up(index, len(rows) - len(changed), sum(row[-1] for row in rows) - left)
     if changed:
         index.database.executemany("DELETE FROM edge WHERE n = ?", changed)
+        index.database.executemany("DELETE FROM claim WHERE entity = ? AND n = ?", [(entity, n) for (n,) in changed])
     if edges:
         index.database.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?)", edges)
+    if claims:
+        index.database.executemany("INSERT INTO claim VALUES (?, ?, ?)", claims)
+
+
+def _claimed(entity: str, fact: Fact) -> set[str]:
+    """Return of what a statement may claim something, as the table `claim` has it."""
+    if not may_claim(fact.fact):
+        return set()
+    from clawmem.model.facts.claims import claims_of  # most facts claim nothing
+
+    claims = claims_of(fact.fact, title_of(entity), fact.timestamp)
+    values = {"\t".join(claim.about) for claim in claims if claim.about[0] == "value"}
+    return {"", *values, *("-" for claim in claims if claim.denies)}
 
 
 def take_in_again(index: Index, fact_ids: Iterable[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 QUARANTINE_PACE = -1
 # The values of `event.kind`: somebody says something, clawmem's own record of a model's run, and the rest.
 OTHER, SPOKEN, MODEL_RUN = 0, 1, 2
-VERSION = "33"
+VERSION = "34"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -32,6 +32,8 @@ VERSION = "33"
 #   reads as an order, or NULL, see `clawmem.index.tables.background`.
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
+# - `claim`: of what the statement in row `n` may claim something: an empty text for each that may, and beside it what
+#   it gives a value of, or `-` if it denies something. See `clawmem.model.facts.claims`.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
 #   a commit which is not accepted here, see `clawmem.index.refresh.refresh`.
 # - `seal`: the checksum of the returned columns of a row. `total`: the number of facts and the sum of their seals, see
@@ -151,6 +153,8 @@ CREATE TABLE edge (
     PRIMARY KEY (n, kind, target)
 ) WITHOUT ROWID;
 CREATE INDEX edge_target ON edge (target, kind);
+CREATE TABLE claim (entity TEXT NOT NULL, about TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (entity, about, n))
+  WITHOUT ROWID;
 CREATE TABLE access (id TEXT PRIMARY KEY, number INTEGER NOT NULL, last TEXT NOT NULL, importance REAL)
   WITHOUT ROWID;
 CREATE TABLE outside (id TEXT PRIMARY KEY, stake TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;

@@ -17,6 +17,7 @@ from clawmem.index.tables.contents import (
     run_lines,
     summary_names,
     taught_events,
+    unread_messages,
 )
 from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
@@ -117,21 +118,6 @@ def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
         unpriced_tokens(runs),
         _reading(vault, index, today, days),
     )
-
-
-def unread_messages(vault: Vault, index: Index, days: Mapping[str, DayEvents] | None = None) -> tuple[int, str]:
-    """Return how many messages no model or agent has read, and the day of the oldest of them. `days` are the events of
-    each day, if the caller has them."""
-    try:
-        reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
-    except Unreadable:
-        reached = {}  # reported with the file
-    state = read_reading_state(vault)
-    last = {day: progress.last for day, progress in reached.items()}
-    left = events_after(index, last, events_by_day(index) if days is None else days, spoken=True)
-    passed = sum(event.done for event in state.events.values()) + len(state.set_aside)
-    unread = max(0, sum(left.values()) - passed)
-    return unread, next((day for day, count in left.items() if count and unread), "")
 
 
 def _reading(vault: Vault, index: Index, today: str, days: Mapping[str, DayEvents]) -> Reading:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clawmem.model.facts.claim_check import MEASURING, may_claim
 from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 
 # Longer statements say several things.
 _LONGEST = 300

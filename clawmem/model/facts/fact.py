@@ -239,30 +239,27 @@ _BY_CATEGORY = {"health": HEALTH, "instruction": ORDER, "identity": IDENTITY}
 _BY_WORDS = (
     (
         HEALTH,
-        re.compile(
+        (
             r"\b(?:allerg(?:ic|y|ies)|intoleran(?:t|ce)|anaphyla\w+|epi-?pen|diabet(?:es|ic)|insulin|asthma(?:tic)?|"
             r"epilep(?:sy|tic)|seizures?|co?eliac|pacemaker|h(?:a|ae)emophili(?:a|ac)|pregnant|colou?r[- ]?blind|"
             r"(?:blood (?:type|group|pressure|thinners?))|hypertension|migraines?|arthritis|adhd|dementia|"
             r"dyslex(?:ia|ic)|"
             r"(?:parkinson|alzheimer|crohn)'?s|diagnosed with|prescribed|(?:on|takes?|needs?) (?:\w+ )?medication|"
-            r"(?:can(?:not|'t| not)|must(?: not|n't)|may not|should(?: not|n't)) eat)\b",
-            re.IGNORECASE,
+            r"(?:can(?:not|'t| not)|must(?: not|n't)|may not|should(?: not|n't)) eat)\b"
         ),
     ),
     (
         ORDER,
-        re.compile(
+        (
             r"^(?:please )?(?:always|never|from now on|do not ever|don't ever)\b|\bwants? this rule to be followed\b|"
-            r"^(?:please )?(?:do not|don't) \w+ .*\bwithout\b",
-            re.IGNORECASE,
+            r"^(?:please )?(?:do not|don't) \w+ .*\bwithout\b"
         ),
     ),
     (
         IDENTITY,
-        re.compile(
+        (
             r"\b(?:name|surname|pronouns?|birthday|date of birth|nationality|native language|mother tongue|"
-            r"emergency contact) (?:is|are)\b|\b(?:was|were) born (?:on|in)\b|\b(?:is|are) called\b",
-            re.IGNORECASE,
+            r"emergency contact) (?:is|are)\b|\b(?:was|were) born (?:on|in)\b|\b(?:is|are) called\b"
         ),
     ),
 )
@@ -270,7 +267,8 @@ _BY_WORDS = (
 
 def vital_importance(statement: str, category: str) -> float | None:
     """Return the importance, from 0 to 1, that a statement has by what it says, or None for everyday matters."""
-    found = [importance for importance, words in _BY_WORDS if words.search(statement.replace("’", "'"))]
+    text = statement.replace("’", "'")
+    found = [importance for importance, words in _BY_WORDS if re.search(words, text, re.IGNORECASE)]
     return max([*found, _BY_CATEGORY.get(category, 0.0)]) or None
 
 

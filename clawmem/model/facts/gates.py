@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.catalog import CONFIDENCE, NEWEST
 from clawmem.model.facts.fact import ACTIVE, Fact, further_events, is_given_by_person, trust_rank
 from clawmem.model.facts.validity import untrue_reason
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 from clawmem.model.records.event import Event
@@ -32,9 +33,9 @@ GATES = (CURRENT, CONFIDENT, ATOMIC, "anchored", "evidenced", "uncontradicted", 
 SUPPORTS, MERGES = "supports", "merges"
 # The least confidence, the most characters of an atomic statement, and the least number of sources.
 LEAST_CONFIDENCE, MOST_CHARACTERS, LEAST_SOURCES = 0.8, 300, 2
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[A-Z0-9])")
+_SENTENCE_END = r"[.!?][\"')\]]*\s+(?=[A-Z0-9])"
 # A dot after these ends no sentence.
-_SHORT = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx)\.\s+(?=[A-Z0-9])")
+_SHORT = r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx)\.\s+(?=[A-Z0-9])"
 
 
 class GateEvidence(NamedTuple):
@@ -146,7 +147,7 @@ def _confidence(fact: Fact) -> tuple[bool, str]:
 def _atomic(statement: str) -> tuple[bool, str]:
     if len(statement) > MOST_CHARACTERS:
         return False, f"it has {len(statement)} characters; at most {MOST_CHARACTERS} are allowed"
-    sentences = 1 + len(_SENTENCE_END.findall(_SHORT.sub("x ", statement)))
+    sentences = 1 + len(re.findall(_SENTENCE_END, re.sub(_SHORT, "x ", statement)))
     return sentences == 1, "it is one sentence" if sentences == 1 else f"it has {sentences} sentences"
 
 
@@ -187,12 +188,10 @@ def _confirmed(fact: Fact, others: Collection[str]) -> tuple[bool, str]:
 MOST_PREMISES = 8
 LONGEST_PREMISE = 300
 _BRACKET = rf"\[\[[^\[\]\n]{{1,{LONGEST_PREMISE}}}\]\]"
-_FORM = re.compile(
+_FORM = (
     rf"\b(?:since|because|given|as)(?:\s+that)?\s+({_BRACKET}(?:(?:\s*,\s*{_BRACKET}){{0,{4 * MOST_PREMISES}}}"
-    rf"\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})",
-    re.IGNORECASE,
+    rf"\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})"
 )
-_ONE = re.compile(_BRACKET)
 
 
 class NamedPremise(NamedTuple):
@@ -206,8 +205,8 @@ class NamedPremise(NamedTuple):
 def named_premises(statement: str) -> tuple[NamedPremise, ...]:
     """Return the premises that a statement names, in order."""
     found = []
-    for form in _FORM.finditer(statement):
-        for match in _ONE.finditer(statement, *form.span(1)):
+    for form in re.finditer(_FORM, statement, re.IGNORECASE):
+        for match in re.compile(_BRACKET).finditer(statement, *form.span(1)):
             words = match.group()[2:-2].strip()
             found += [NamedPremise(words, *match.span())] if words else []
     return tuple(found)
@@ -233,8 +232,8 @@ def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None
     bracket is removed."""
     names = {named_premise.start: reference(named_premise) for named_premise in named_premises(statement)}
     kept = statement
-    for form in reversed(list(_FORM.finditer(statement))):
-        if all(names.get(match.start()) for match in _ONE.finditer(statement, *form.span(1))):
+    for form in reversed(list(re.finditer(_FORM, statement, re.IGNORECASE))):
+        if all(names.get(match.start()) for match in re.compile(_BRACKET).finditer(statement, *form.span(1))):
             before, after = kept[: form.start()].rstrip(" ,("), kept[form.end() :].lstrip(" ,)")
             joined = f"{before}{'' if not before or after[:1] in ('', '.', '!', '?', ';', ':') else ' '}{after}"
             kept = joined[:1].upper() + joined[1:] if not before else joined

@@ -23,9 +23,7 @@ EVERY_SCOPE = "all"
 _NEXT = "\t"
 _AFTER_NEXT = "\n"
 # The address of a git remote: a URL, or `user@host:path` as ssh takes it.
-_REMOTE = re.compile(
-    r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?P<host>[^/:@\s]+)(?::\d+(?=/))?[:/]/*(?P<path>\S+)", re.I
-)
+_REMOTE = r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?P<host>[^/:@\s]+)(?::\d+(?=/))?[:/]/*(?P<path>\S+)"
 # Hosts that take ssh on the port of https, and the names that they have otherwise.
 _OTHER_HOSTS = {
     "ssh.github.com": "github.com",
@@ -132,7 +130,7 @@ def canonical_project(project: str) -> str:
     """Return the one name of a project: `host/owner/name` in lower case for every form of a remote's address, without
     scheme, user, password, port and `.git`. A folder and any other name stay as they are."""
     text = project.strip().removeprefix("file://")
-    found = None if text[:1] in ("/", "~", ".") else _REMOTE.fullmatch(text)
+    found = None if text[:1] in ("/", "~", ".") else re.fullmatch(_REMOTE, text, re.I)
     if found is None or not (found["scheme"] or "@" in text or ":" in text or "." in found["host"]):
         return text
     host = found["host"].lower()

@@ -235,12 +235,12 @@ _OF_PROGRAMS = (
     "caveat: the messages below were generated", "todos have been modified successfully",
 )  # fmt: skip
 _WRITTEN = "(?:created|updated|written|edited|deleted|saved)"
-_ON_FILES = re.compile(
+_ON_FILES = (
     rf"(?:the )?file (?:\S+ )?(?:has been |was )?{_WRITTEN} successfully|the file \S*[/.]\S* has been {_WRITTEN}"
 )
 _HEAD = 200
 # Data, markup and numbered lines in a tool's result; its prose is shown, with the warning that it is from outside.
-_DATA = re.compile(r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )")
+_DATA = r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )"
 
 
 def is_silent(event: Event) -> bool:
@@ -252,10 +252,10 @@ def is_speech(event: Event) -> bool:
     """Return whether an event may be shown as said: no JSON, message or data of a tool, and no system text."""
     if is_silent(event):
         return False
-    if event.role == "tool" and _DATA.match(event.text):
+    if event.role == "tool" and re.match(_DATA, event.text):
         return False
     head = event.text.lstrip()[:_HEAD].lower()
-    return not head.startswith(_OF_PROGRAMS) and _ON_FILES.match(head) is None and not _is_json(event.text)
+    return not head.startswith(_OF_PROGRAMS) and re.match(_ON_FILES, head) is None and not _is_json(event.text)
 
 
 def _is_json(text: str) -> bool:

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
@@ -336,6 +335,8 @@ def _problems(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]
 
 
 def _object_problems(value: Mapping[str, Any], schema: Mapping[str, Any], path: str) -> Iterator[str]:
+    from difflib import get_close_matches  # only where an agent hands a document in
+
     known = schema.get("properties", {})
     for key in schema.get("required", ()):
         if value.get(key) is None:

@@ -1,6 +1,7 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
 from collections.abc import Collection, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from clawmem.extension import foreign, named
@@ -133,8 +134,8 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         on = current_tiers(index, reader, counted)
     on = _without_guardrails_of_others(on, caller.agent)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
-    scoped = _scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
-    bare = wanted.of_work and _names_only_project(wish)
+    scoped = _for_task().find_scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
+    bare = wanted.of_work and not _for_task().task_words(wish)
     searched = _has_words(wish) and not (scoped and bare)
     asked, asides = find_hits(vault, index, on, wish, counted) if searched else (None, [])
     if asked and bare and not (asked.facts or asked.heard or asked.written):
@@ -142,10 +143,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     aside = frame.aside("; ".join(asides)) if asides else None
     guards = _guardrails(vault, on, wish)
     sections = [
-        *(_guardrail_sections(on, way, wish, guards) if guards else ()),
+        *([_for_task().guardrail_section(on, way, wish, guards)] if guards else ()),
         *_own_pages(index, caller.agent),
         *_of_extensions(vault, wish),
-        *(_task_sections(on, way, wish, scoped) if scoped else ()),
+        *(_for_task().task_sections(on, way, wish, scoped) if scoped else ()),
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
@@ -163,16 +164,11 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     return result, answering
 
 
-def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[ScopedFact]":
-    from clawmem.serving.context.for_task import find_scoped  # only where a workflow or a project is named
+def _for_task() -> ModuleType:
+    """Return a module that is needed only where a workflow or a project is named, or guardrails are there."""
+    from clawmem.serving.context import for_task
 
-    return find_scoped(vault, on, wish)
-
-
-def _names_only_project(wish: ContextRequest) -> bool:
-    from clawmem.serving.context.for_task import task_words
-
-    return not task_words(wish)
+    return for_task
 
 
 def _without_guardrails_of_others(on: TierCounts, agent: str | None) -> TierCounts:
@@ -189,37 +185,16 @@ def _guardrails(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence
         return ()
     reach = wish.wanted.reach or Reach()
     rows = guardrail_rows(on.source, FactFilter(owners=wish.wanted.owners, reach=reach))
-    if not rows:
-        return ()
-    from clawmem.serving.context.for_task import read_guardrails  # only where there are any
-
-    return read_guardrails(vault, on, wish, rows)
-
-
-def _guardrail_sections(
-    on: TierCounts, way: UnitStyle, wish: ContextRequest, guards: "Sequence[ScopedFact]"
-) -> list[Section]:
-    from clawmem.serving.context.for_task import guardrail_section
-
-    return [guardrail_section(on, way, wish, guards)]
-
-
-def _task_sections(
-    on: TierCounts, way: UnitStyle, wish: ContextRequest, scoped: "Sequence[ScopedFact]"
-) -> list[Section]:
-    from clawmem.serving.context.for_task import task_sections
-
-    return task_sections(on, way, wish, scoped)
+    guards: Sequence[ScopedFact] = _for_task().read_guardrails(vault, on, wish, rows) if rows else ()
+    return guards
 
 
 def _with_reasons(
     result: ContextResult, answering: list[str], scoped: "Sequence[ScopedFact]"
 ) -> tuple[ContextResult, list[str]]:
     """Return the context with why each fact of the scope is in it, and these facts among the accessed ones."""
-    from clawmem.serving.context.for_task import reasons
-
     shown = set(result.facts)
-    explained = tuple(reason for reason in reasons(scoped) if reason.id in shown)
+    explained = tuple(reason for reason in _for_task().reasons(scoped) if reason.id in shown)
     return result._replace(explained=(*explained, *result.explained)), list(
         dict.fromkeys([*answering, *(reason.id for reason in explained)])
     )
@@ -284,12 +259,8 @@ def _always_told(
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
     items = sorted(important, key=lambda candidate: (not candidate.owner, candidate.n not in found, -candidate.weight))
     of_work = wish.wanted.of_work
-    if of_work:
-        from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
-
-        items = for_work(on, items, promoted)
-    else:
-        items = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
+    told_always = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
+    items = _for_task().for_work(on, items, promoted) if of_work else told_always
     public = public_facts(on, items, technical or of_work)
     facts = leading_facts(on, public, wish.caller.agent)
     units = fact_units(on, facts, way)

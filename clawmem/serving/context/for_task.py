@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.index.search.by_tier import FactCandidate
-from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had
+from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had, work_columns
 from clawmem.index.search.listing import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
@@ -29,6 +29,7 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
+from clawmem.model.proposals.promotion import MARK as PROMOTION
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import may_be_told
 from clawmem.model.search.ranking import meaning_share, share_of
@@ -198,16 +199,16 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate], promoted: bool) -> list[FactCandidate]:
     """Return the candidates of work: those with a scope, instructions and corrections for all, and pinned ones; with
     `promoted`, also what was promoted for all, whatever its importance."""
-    facts = (
-        facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row) if candidates else {}
-    )
+    rows = work_columns(on.source, [candidate.n for candidate in candidates], f'"{PROMOTION}"')
+    marked = [n for n, (realm, _, is_marked) in rows.items() if promoted and is_marked and not realm]
+    facts = facts_in_rows(on.source, marked, context_fact_from_row) if marked else {}
 
     def is_of_work(candidate: FactCandidate) -> bool:
-        if candidate.weight >= PINNED or candidate.n not in facts:
+        if candidate.weight >= PINNED or candidate.n not in rows:
             return candidate.weight >= PINNED
-        fact = facts[candidate.n].fact
-        told_always = candidate.weight >= ALWAYS_TOLD and (scope_of(fact) or fact.category in _EVERYBODYS)
-        return bool(told_always or (promoted and promotion_of(fact) and not scope_of(fact)))
+        realm, category, _ = rows[candidate.n]
+        told_always = candidate.weight >= ALWAYS_TOLD and (realm or category in _EVERYBODYS)
+        return bool(told_always or (candidate.n in facts and promotion_of(facts[candidate.n].fact)))
 
     return [candidate for candidate in candidates if is_of_work(candidate)]
 

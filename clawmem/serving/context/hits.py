@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
-from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows
+from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows, statements_in_rows
 from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
 from clawmem.index.search.notes import has_passages
 from clawmem.index.tables.store import Index
@@ -251,17 +251,14 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
     """Return the candidates, for a technical task without those about somebody's family or health."""
     if not technical or not candidates:
         return list(candidates)
-    facts = facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row)
-    return [
-        candidate
-        for candidate in candidates
-        if candidate.n not in facts or not is_private(facts[candidate.n].fact.fact)
-    ]
+    statements = statements_in_rows(on.source, [candidate.n for candidate in candidates])
+    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n])]
 
 
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
     """Return the candidates that may lead what an agent, or a person (None), reads."""
-    facts = facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row)
+    stated = agent_rows_with(on.source, ("",), [candidate.n for candidate in candidates])
+    facts = facts_in_rows(on.source, sorted(stated), context_fact_from_row) if stated else {}
     return [each for each in candidates if each.n not in facts or may_lead(facts[each.n].fact, reader)]
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import StorageFailed
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.strict_json import checksum
 from clawmem.platform.files import sync_to_disk
 from clawmem.vault.disk import append_line, complete_lines, move_aside, swap_in

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound, Refused
 from clawmem.model.facts.fact import check_prefix
-from clawmem.model.facts.reach import Reach
+from clawmem.model.facts.reach import Reach, canonical_project
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -26,6 +28,7 @@ from clawmem.model.records.session import (
     session_path,
     state_at,
 )
+from clawmem.model.records.strict_json import read_json
 from clawmem.vault.state.session_journal import read_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -53,6 +56,25 @@ def list_sessions(vault: Vault, now: datetime, agent: str | None = None) -> Sess
     shown = [record._replace(state=state_at(record, now, hours)) for record in found]
     shown.sort(key=lambda record: (record.started, record.id), reverse=True)
     return SessionList(tuple(shown), tuple(notices))
+
+
+def ended_sessions(vault: Vault, reach: Reach) -> Iterator[SessionRecord]:
+    """Yield the ended sessions of a scope as their records have them, the last one first, without those that cannot be
+    read. Only what is asked for is read whole: a session that begins waits for it."""
+    projects = reach.projects() or (None,)
+    found: list[tuple[str, str, str, Path]] = []
+    for path in (vault.root / "agents").glob("*/sessions/*.json"):
+        try:
+            record = read_json(vault.disk.read(path) or b"")
+            project = record.get("project")
+            here = record.get("workflow") == reach.workflow and (project and canonical_project(project)) in projects
+            if here and record.get("ended") and record.get("summary"):
+                found.append((str(record["ended"]), str(record.get("started")), str(record.get("id")), path))
+        except (ClawmemError, OSError, ValueError, TypeError, AttributeError):
+            continue
+    for *_, path in sorted(found, reverse=True):
+        with suppress(ClawmemError):
+            yield _record(vault, path.relative_to(vault.root).as_posix())
 
 
 def find_session(vault: Vault, reference: str) -> SessionRecord:
@@ -158,6 +180,10 @@ def record_path(record: SessionRecord) -> str:
 
 
 def _read(vault: Vault, path: str) -> SessionRecord:
-    record = parse_session(vault.read(path) or b"", path, parse_yaml)
-    record = record._replace(agent=record.agent or path.split("/")[1])
+    record = _record(vault, path)
     return with_entries(record, read_entries(vault, record.id))
+
+
+def _record(vault: Vault, path: str) -> SessionRecord:
+    record = parse_session(vault.read(path) or b"", path, parse_yaml)
+    return record._replace(agent=record.agent or path.split("/")[1])

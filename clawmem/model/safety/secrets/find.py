@@ -4,7 +4,10 @@ Every write is checked, so this module only does the cheap test which rules coul
 are loaded only when one could.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import count
 
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.safety.secrets.place_rules import PLACES
@@ -31,7 +34,14 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
 ESCAPED = '\\"'
 """A quote in a line of JSON, as a fact is kept."""
 _RECORD_IDS = ("fact_", "event_", "evt_")
-_NOUNS = (*NOUNS, *SHORT_NOUNS)
+_NOUNS = tuple((noun, "") for noun in (*NOUNS, *SHORT_NOUNS))
+_Row = tuple[str, str]
+"""A literal, and the rule that it is of."""
+_TABLES: tuple[tuple[_Row, ...], ...] = (_STARTS, _INSIDE, _NAMES, _NEAR, _NOUNS)
+_LETTERS = r"[^\W\d_]+"
+# From this text on it pays to know in which words the letters of a literal stand: most words of a vault are the same.
+_FEW = 100
+_texts = count()
 _DIGITS = frozenset("0123456789")
 _LONG_WORD = 32
 _SHORTEST_TAIL = 16
@@ -85,11 +95,12 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     """
     text = text if text.isascii() else text.replace("\u2019", "'")
     lower = _lowered(text)
+    starts, inside, names, near, nouns = _tables(lower)
     asked = SecretSearch(
-        candidate_rules(text),
-        tuple(_named_places(lower)),
-        tuple(rule for rule in dict.fromkeys(rule for word, rule in _NEAR if word in lower) if _may_occur(text, rule)),
-        any(map(_may_be_token, text.split())) and any(noun in lower for noun in _NOUNS),
+        candidate_rules(text, starts, inside),
+        tuple(_named_places(lower, names)),
+        tuple(_places(text, dict.fromkeys(rule for word, rule in near if word in lower))),
+        any(noun in lower for noun, _ in nouns) and any(map(_may_be_token, text.split())),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
         _may_hide(text),
@@ -102,14 +113,45 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     return tuple(SecretMatch(*hit) for hit in search(text, lower, asked))
 
 
-def _may_occur(text: str, rule: str) -> bool:
-    """Return whether a text has what the rule of a place needs besides its word."""
-    needs = PLACES[rule].needs
-    if isinstance(needs, str):
-        return not needs or any(sign in text for sign in needs.split("|"))
-    return any(_is_mixed_word(word) for word in text.split() if len(word) >= needs) or (
-        rule == "wallet-key" and "[" in text
-    )
+def _tables(lower: str) -> Sequence[Sequence[_Row]]:
+    """Return those rows of each table whose literal may occur in a text in lower case."""
+    if next(_texts) < _FEW:
+        return _TABLES
+    places = {place for run in set(re.findall(_LETTERS, lower)) for place in _places_in(run)}
+    found: tuple[list[_Row], ...] = tuple([] for _ in _TABLES)
+    for table, row in sorted(places.union(_by_letters()[""])):
+        found[table].append(_TABLES[table][row])
+    return found
+
+
+@cache
+def _by_letters() -> Mapping[str, Sequence[tuple[int, int]]]:
+    """Return the places of the literals in the tables by the longest run of letters in each, in lower case."""
+    found: dict[str, list[tuple[int, int]]] = {"": []}
+    for table, rows in enumerate(_TABLES):
+        for row, (literal, _) in enumerate(rows):
+            letters = max(re.findall(_LETTERS, _lowered(literal)), key=len, default="")
+            found.setdefault(letters, []).append((table, row))
+    return found
+
+
+@lru_cache(maxsize=30_000)
+def _places_in(run: str) -> Sequence[tuple[int, int]]:
+    """Return the places of the literals whose letters stand in a run of letters."""
+    return tuple(place for letters, places in _by_letters().items() if letters and letters in run for place in places)
+
+
+def _places(text: str, rules: Iterable[str]) -> Iterator[str]:
+    """Yield those rules of a place for which a text has what they need besides their word."""
+    has_mixed = cache(lambda least: any(_is_mixed_word(word) for word in text.split() if len(word) >= least))
+    for rule in rules:
+        needs = PLACES[rule].needs
+        if isinstance(needs, str):
+            found = not needs or any(sign in text for sign in needs.split("|"))
+        else:
+            found = has_mixed(needs) or (rule == "wallet-key" and "[" in text)
+        if found:
+            yield rule
 
 
 def _is_mixed_word(word: str) -> bool:
@@ -132,10 +174,10 @@ def redact(text: str) -> str:
     return "".join([*parts, text[number:]])
 
 
-def candidate_rules(text: str) -> tuple[str, ...]:
+def candidate_rules(text: str, starts: Sequence[_Row] = _STARTS, inside: Sequence[_Row] = _INSIDE) -> tuple[str, ...]:
     """Return the rules whose words occur in the text, each once."""
-    rules = [rule for start, rule in _STARTS if start in text and next(beginnings(text, start), None) is not None]
-    rules += [rule for part, rule in _INSIDE if part in text]
+    rules = [rule for start, rule in starts if start in text and next(beginnings(text, start), None) is not None]
+    rules += [rule for part, rule in inside if part in text]
     if ADDRESS in text and "@" in text:
         rules += [rule for rule, part, _ in INSIDE if part == ADDRESS]
     return tuple(dict.fromkeys(rules))
@@ -158,9 +200,9 @@ def places_of(text: str, word: str) -> Iterator[int]:
         place = text.find(word, place + len(word))
 
 
-def _named_places(lower: str) -> Iterator[tuple[str, int, bool]]:
+def _named_places(lower: str, names: Sequence[_Row]) -> Iterator[tuple[str, int, bool]]:
     """Yield where a value may follow a name of a credential: rule, end of the name, whether it is an option."""
-    for word, rule in _NAMES:
+    for word, rule in names:
         if word in lower:
             for place in places_of(lower, word):
                 end = place + len(word)
