@@ -6,6 +6,7 @@ company have the rest of the answer. What is found is shown beside the fact that
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from math import fsum
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel
@@ -177,7 +178,7 @@ def _words_in(index: Index, asked: _Question, rows: Sequence[int]) -> dict[int, 
 
 def _share(asked: _Question, words: Collection[str]) -> float:
     whole = sum(asked.weights.values())
-    return sum(asked.weights[word] for word in words) / whole if whole else 0.0
+    return fsum(asked.weights[word] for word in words) / whole if whole else 0.0  # a set has no order
 
 
 def _starts(index: Index, asked: _Question, rows: Sequence[int]) -> list[int]:
