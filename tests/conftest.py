@@ -24,6 +24,7 @@ from clawmem.vault.git.acceptance import accept, is_accepted
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
 from tests.command_server import CommandServer, shared_server
+from tests.in_process import run_here, runs_here
 from tests.trees import Tree
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -296,7 +297,11 @@ def clawmem(vault_root: Path, environment: dict[str, str], command_server: Comma
     ) -> Result:
         data = given.encode() if isinstance(given, str) else given
         variables = {**environment, **(env or {})}
-        process = command_server.run(arguments, data or b"", cwd or vault_root, variables, seconds=300)
+        folder, calls_no_model = cwd or vault_root, command_server is shared_server()
+        if calls_no_model and runs_here(arguments, variables):
+            process = run_here(arguments, data or b"", folder, variables)
+        else:
+            process = command_server.run(arguments, data or b"", folder, variables, seconds=300)
         if "_CLAWMEM_COMPLETE" not in (env or {}):
             check_document(arguments, process.stdout.decode())
         return Result(process.returncode, process.stdout.decode(), process.stderr.decode())
