@@ -55,7 +55,7 @@ def test_every_verb_says_it_and_doctor_puts_it_back(
 ) -> None:
     before = commits(packed.root, environment)
     damage(packed.git_dir / REF)
-    for verb in VERBS:
+    for verb in VERBS if damage is _gone else VERBS[::4]:
         result = clawmem(*verb, "--json")
         assert result.code == 1, (verb, result)
         assert f".git/{REF} is " in result.json["error"]["message"], (verb, result)

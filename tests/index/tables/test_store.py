@@ -284,8 +284,8 @@ while True:
 @pytest.mark.parametrize(
     ("keyword", "kills"),
     [
-        ("fts5", 5),
-        ("whoosh", 2),
+        ("fts5", 3),
+        ("whoosh", 1),
         *(pytest.param(*row, marks=pytest.mark.soak) for row in (("fts5", KILLS), ("whoosh", 6))),
     ],
 )
