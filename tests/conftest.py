@@ -286,8 +286,16 @@ def litellm_server() -> Iterator[CommandServer]:
 
 
 @pytest.fixture
-def clawmem(vault_root: Path, environment: dict[str, str], command_server: CommandServer) -> Command:
+def own_processes() -> None:
+    """Each command has a process of its own, whose end also ends what a damaged vault lets it leave behind."""
+
+
+@pytest.fixture
+def clawmem(
+    vault_root: Path, environment: dict[str, str], command_server: CommandServer, request: pytest.FixtureRequest
+) -> Command:
     """The real command, run in the fresh vault; what it prints with --json must fit its schema."""
+    may_run_here = command_server is shared_server() and "own_processes" not in request.fixturenames
 
     def run(
         *arguments: str,
@@ -297,8 +305,8 @@ def clawmem(vault_root: Path, environment: dict[str, str], command_server: Comma
     ) -> Result:
         data = given.encode() if isinstance(given, str) else given
         variables = {**environment, **(env or {})}
-        folder, calls_no_model = cwd or vault_root, command_server is shared_server()
-        if calls_no_model and runs_here(arguments, variables):
+        folder = cwd or vault_root
+        if may_run_here and runs_here(arguments, variables):
             process = run_here(arguments, data or b"", folder, variables)
         else:
             process = command_server.run(arguments, data or b"", folder, variables, seconds=300)

@@ -25,9 +25,10 @@ from tests.command_server import can_fork, file_of
 
 # Verbs that read or write the vault and end.
 _SHORT = frozenset(
-    "access agent claim config context decision diff digest doctor edit entity export forget graph guardrail heartbeat "
-    "help import ingest learn lesson link list log merge note precedent principle recall redact reindex remember "
-    "retract revoke review schema session show status supersede task tier undo why".split()
+    "access agent claim config context decision diff digest doctor edit entity eval evaluate export forget graph "
+    "guardrail heartbeat help import ingest init learn lesson link list log merge note org precedent principle recall "
+    "redact reindex remember retract revoke review schema session show status supersede sync task tier undo why "
+    "wiki workflow".split()
 )
 _LONG = {"decide", "watch"}  # the second words of those that follow or ask
 

@@ -14,7 +14,7 @@ from tests.conftest import Command, Once
 from tests.faults.checks import assert_whole, commits, git
 from tests.faults.scenarios import keep
 
-pytestmark = pytest.mark.usefixtures("without_vectors")
+pytestmark = pytest.mark.usefixtures("without_vectors", "own_processes")
 
 VERBS = (
     ("list",), ("recall", "Jane"), ("context",), ("log",), ("diff",), ("status",), ("entity", "list"),
