@@ -58,9 +58,9 @@ def test_four_times_the_events_take_hardly_more_memory(vault: Vault, environment
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kB on Linux only")
 def test_a_day_of_many_events_takes_little_more_than_its_file(vault: Vault, environment: dict[str, str]) -> None:
     """Each way in which a full check reads a day holds few of its events at once."""
-    _fill(vault, 1, 2_000)
+    _fill(vault, 1, 3_000)
     few = _peak(vault.root, environment, "--full")
-    _fill(vault, 1, 9_000)
+    _fill(vault, 1, 14_000)
     file = (vault.root / "ledger/2026-10-01.jsonl").stat().st_size / 1024
     many = _peak(vault.root, environment, "--full")
     assert many - few < 6 * file, (few, many, file)

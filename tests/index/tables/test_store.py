@@ -381,6 +381,7 @@ def recalled(vault: Vault, caller: Caller, question: str) -> list[str]:
     return sorted(hit.fact.fact for hit in found)
 
 
+@pytest.mark.usefixtures("own_processes")
 def test_a_store_that_is_kept_open_sees_what_other_processes_write(
     vault: Vault, caller: Caller, clawmem: Command
 ) -> None:
