@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from clawmem import __main__ as program
@@ -45,9 +46,7 @@ def run_here(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command line and return its exit code and what it printed, as `subprocess.run` does."""
     with contextlib.ExitStack() as stack:
-        out, err = (os.fdopen(os.memfd_create(name), "w+b") for name in ("stdout", "stderr"))
-        stack.callback(out.close)
-        stack.callback(err.close)
+        out, err = (stack.enter_context(TemporaryFile()) for _ in range(2))
         stdin = TextIOWrapper(BufferedReader(stack.enter_context(file_of(data))), "utf-8", "surrogateescape")
         streams = [TextIOWrapper(file, encoding="utf-8", errors="backslashreplace") for file in (out, err)]
         with _surroundings(arguments, folder, environment, [stdin, *streams]):
