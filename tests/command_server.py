@@ -111,7 +111,7 @@ class CommandServer:
                 start_new_session=True,
             )  # fmt: skip
         with contextlib.ExitStack() as stack:
-            stdin = stack.enter_context(_file_of(given))
+            stdin = stack.enter_context(file_of(given))
             ends = [_pipe() for _ in range(3)]
             for file in (file for pair in ends for file in pair):
                 stack.enter_context(file)
@@ -231,7 +231,7 @@ def _pipe() -> tuple[Any, Any]:
     return os.fdopen(read, "rb", 0), os.fdopen(write, "wb", 0)
 
 
-def _file_of(data: bytes) -> Any:
+def file_of(data: bytes) -> Any:
     """The open file that a command reads `data` from: a pipe, or a file where it is too much for a pipe."""
     if len(data) > _PIPE_BYTES:
         file = tempfile.TemporaryFile()  # noqa: SIM115

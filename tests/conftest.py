@@ -24,6 +24,7 @@ from clawmem.vault.git.acceptance import accept, is_accepted
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
 from tests.command_server import CommandServer, shared_server
+from tests.in_process import run_here, runs_here
 from tests.trees import Tree
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -285,8 +286,16 @@ def litellm_server() -> Iterator[CommandServer]:
 
 
 @pytest.fixture
-def clawmem(vault_root: Path, environment: dict[str, str], command_server: CommandServer) -> Command:
+def own_processes() -> None:
+    """Each command has a process of its own, whose end also ends what a damaged vault lets it leave behind."""
+
+
+@pytest.fixture
+def clawmem(
+    vault_root: Path, environment: dict[str, str], command_server: CommandServer, request: pytest.FixtureRequest
+) -> Command:
     """The real command, run in the fresh vault; what it prints with --json must fit its schema."""
+    may_run_here = command_server is shared_server() and "own_processes" not in request.fixturenames
 
     def run(
         *arguments: str,
@@ -296,7 +305,11 @@ def clawmem(vault_root: Path, environment: dict[str, str], command_server: Comma
     ) -> Result:
         data = given.encode() if isinstance(given, str) else given
         variables = {**environment, **(env or {})}
-        process = command_server.run(arguments, data or b"", cwd or vault_root, variables, seconds=300)
+        folder = cwd or vault_root
+        if may_run_here and runs_here(arguments, variables):
+            process = run_here(arguments, data or b"", folder, variables)
+        else:
+            process = command_server.run(arguments, data or b"", folder, variables, seconds=300)
         if "_CLAWMEM_COMPLETE" not in (env or {}):
             check_document(arguments, process.stdout.decode())
         return Result(process.returncode, process.stdout.decode(), process.stderr.decode())

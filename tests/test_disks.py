@@ -15,8 +15,8 @@ from clawmem.vault.git.acceptance import accept
 from tests.conftest import NOW, Command, Result
 
 BLOCK = 4096
-# How many blocks are left free when a change begins: from none to enough, so that each step meets the end in turn.
-LEFT = [*range(22), 24, 28, 32, 48, 64, 80, 96, 128]
+# How many blocks are left free when a change begins: from none to enough, so that the steps meet the end in turn.
+LEFT = [*range(0, 22, 2), 24, 32, 48, 64, 96, 128]
 
 
 @pytest.fixture

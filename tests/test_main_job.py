@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from benchmarks.main_job import conversations, quotes
 from tests.conftest import Command
 
 CONVERSATION = Path(__file__).parent.parent / "examples" / "conversation.jsonl"
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_every_quote_is_exact_and_a_second_beat_changes_nothing(clawmem: Command, vault_root: Path) -> None:
     ((_, lines),) = conversations(CONVERSATION)
     assert clawmem("ingest", "-", given="\n".join(lines)).code == 0

@@ -72,7 +72,7 @@ def test_the_table_says_what_only_a_person_may_do() -> None:
 
 
 @pytest.mark.parametrize("harness", SHELLS)
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_every_command_of_a_person_is_refused_in_the_shell_of(
     harness: str, clawmem: Command, vault: Vault, environment: dict[str, str]
 ) -> None:
@@ -103,7 +103,7 @@ def test_a_variable_with_another_value_says_nothing(clawmem: Command) -> None:
 
 
 @pytest.mark.parametrize("harness", SHELLS)
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_the_agent_is_not_the_person_in_the_shell_of(
     harness: str, clawmem: Command, vault: Vault, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.faults.kill_copies import kill_backup, kill_restore, kill_upkeep
 
 # Under soak three thousand with the syncs, 750 of each of the four.
-BACKUP, RESTORE, UPKEEP = 3, 3, 2
+BACKUP, RESTORE, UPKEEP = 2, 2, 1
 SOAK = 750
 
 

@@ -14,7 +14,7 @@ from tests.conftest import Command, Once
 from tests.faults.checks import assert_whole, commits, git
 from tests.faults.scenarios import keep
 
-pytestmark = pytest.mark.usefixtures("without_vectors")
+pytestmark = pytest.mark.usefixtures("without_vectors", "own_processes")
 
 VERBS = (
     ("list",), ("recall", "Jane"), ("context",), ("log",), ("diff",), ("status",), ("entity", "list"),
@@ -55,7 +55,7 @@ def test_every_verb_says_it_and_doctor_puts_it_back(
 ) -> None:
     before = commits(packed.root, environment)
     damage(packed.git_dir / REF)
-    for verb in VERBS:
+    for verb in VERBS if damage is _gone else VERBS[::4]:
         result = clawmem(*verb, "--json")
         assert result.code == 1, (verb, result)
         assert f".git/{REF} is " in result.json["error"]["message"], (verb, result)

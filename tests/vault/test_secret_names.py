@@ -10,6 +10,8 @@ import pytest
 from benchmarks.credential_formats import formats
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 SECRET = next(fmt.secret for fmt in formats() if fmt.kind == "github token" and fmt.secret)
 
 

@@ -191,7 +191,7 @@ def test_a_read_only_disk(vault: Vault, environment: dict[str, str]) -> None:
     assert_whole(vault.root, environment)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("room", [0, 4, 8, 12, 16, 24, 32, 48, 64, 96])
 def test_a_full_disk(vault: Vault, environment: dict[str, str], tmp_path: Path, room: int) -> None:
     """A small tmpfs with `room` KiB left: the change lands whole or not at all; with room again all goes on."""

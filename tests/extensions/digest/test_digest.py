@@ -44,6 +44,8 @@ from clawmem.work.sessions.start import start_session
 from tests.conftest import Command
 from tests.loopback import says, serving
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 HERE = Path(__file__).parent.parent.parent
 EXAMPLES = HERE / "examples" / "digestion"
 # Two short texts, and eight long ones: this project's own documents.

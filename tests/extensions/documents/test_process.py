@@ -88,10 +88,11 @@ def test_one_sentence_says_why(
 ) -> None:
     (tmp_path / name).write_bytes(data)
     before = vault.head()
-    for verb in (("digest", "file"), ("ingest",)):
-        result = clawmem(*verb, str(tmp_path / name))
-        assert (result.code, result.out) == (2, ""), result.err
-        assert result.err.startswith(f"error: {says}") and "\nhint: " in result.err and result.err.count("\n") == 2
+    # Both verbs read by the same process: each has its share of the files.
+    verb = ("digest", "file") if name == "a.docx" else ("ingest",)
+    result = clawmem(*verb, str(tmp_path / name))
+    assert (result.code, result.out) == (2, ""), result.err
+    assert result.err.startswith(f"error: {says}") and "\nhint: " in result.err and result.err.count("\n") == 2
     assert vault.head() == before
 
 
@@ -120,7 +121,7 @@ def test_a_document_that_takes_too_long_is_given_up(clawmem: Command, tmp_path: 
 
 def test_a_document_that_needs_too_much_memory_is_given_up(clawmem: Command, tmp_path: Path) -> None:
     (tmp_path / "large.docx").write_bytes(
-        office(WORD.format("<w:p/>" * 2_000_000 + f"<w:p><w:r><w:t>{MOTOR}</w:t></w:r></w:p>"))
+        office(WORD.format("<w:p/>" * 1_300_000 + f"<w:p><w:r><w:t>{MOTOR}</w:t></w:r></w:p>"))
     )
     clawmem("config", "set", "documents.megabytes", "150")
     result = clawmem("digest", "file", str(tmp_path / "large.docx"))

@@ -65,9 +65,9 @@ def _logged(vault: Vault, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (vault.root / f"governance/{name}.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("rule", "result", "evidence"),
-    [
+def test_rules(vault: Vault, caller: Caller, work: Path) -> None:
+    (work / "link.md").symlink_to("/etc/passwd")
+    expected = [
         ("exists README.md", "met", "README.md"),
         ("exists 'docs/*.md'", "met", "docs/sails.md"),
         ("exists '**/*.md'", "met", "README.md, docs/sails.md"),
@@ -88,12 +88,11 @@ def _logged(vault: Vault, name: str) -> list[dict[str, Any]]:
         ("is-nice README.md", "undecided", "is not a rule"),
         ("fact areas/people/nobody sails", "undecided", "nobody"),
         ("json boat.json /name Bucket", "undecided", "is not a rule"),
-    ],
-)
-def test_rules(vault: Vault, caller: Caller, work: Path, rule: str, result: str, evidence: str) -> None:
-    (work / "link.md").symlink_to("/etc/passwd")
-    found = _one(vault, caller, work, f"rule: {rule}")
-    assert (found.result, evidence in found.evidence) == (result, True), found
+    ]
+    rules = [f"rule: {rule}" for rule, _, _ in expected]
+    results = _evaluated(vault, caller, work, *rules).evaluation.results
+    for found, (rule, result, evidence) in zip(results, expected, strict=True):
+        assert (found.result, evidence in found.evidence) == (result, True), (rule, found)
 
 
 def test_a_pattern_that_takes_for_ever_is_ended(vault: Vault, caller: Caller, work: Path) -> None:
@@ -198,9 +197,8 @@ def _answer(result: str, quote: str, confidence: float = 0.9) -> str:
     return json.dumps({"result": result, "quote": quote, "why": "It says so.", "confidence": confidence})
 
 
-@pytest.mark.parametrize(
-    ("answer", "result", "verdict"),
-    [
+def test_a_model_judges_with_evidence_from_the_work(vault: Vault, caller: Caller, work: Path) -> None:
+    for number, (answer, result, verdict) in enumerate([
         (_answer("met", "The hull is blue."), "met", "pass"),
         (_answer("refuted", "Two sails."), "refuted", "fail"),
         (_answer("met", "The hull is blue.", 0.6), "met", "escalate"),
@@ -212,16 +210,15 @@ def _answer(result: str, quote: str, confidence: float = 0.9) -> str:
         (_answer("undecided", ""), "undecided", "escalate"),
         ("no JSON", "undecided", "escalate"),
         ('{"result": "pass"}', "undecided", "escalate"),
-    ],
-)
-def test_a_model_judges_with_evidence_from_the_work(
-    vault: Vault, caller: Caller, work: Path, answer: str, result: str, verdict: str
-) -> None:
-    with serving(says(answer)) as server:
-        evaluation = _evaluated(vault, caller, work, "The hull has a colour.", model=_model(server.address)).evaluation
-    assert (evaluation.results[0].result, evaluation.verdict) == (result, verdict)
-    assert "README.md\n# Bucket" in server.asked[0].messages[-1]["content"]
-    assert evaluation.results[0].evaluator.startswith("openai/small evaluate@")
+    ]):  # fmt: skip
+        with serving(says(answer)) as server:
+            model = _model(server.address)
+            evaluation = _evaluated(
+                vault, caller, work, "The hull has a colour.", slug=f"paint-{number}", model=model
+            ).evaluation
+        assert (evaluation.results[0].result, evaluation.verdict) == (result, verdict), answer
+        assert "README.md\n# Bucket" in server.asked[0].messages[-1]["content"]
+        assert evaluation.results[0].evaluator.startswith("openai/small evaluate@")
 
 
 def test_a_model_that_is_away_decides_nothing(vault: Vault, caller: Caller, work: Path) -> None:

@@ -4,40 +4,23 @@ A test module imports those that it needs."""
 
 from __future__ import annotations
 
-import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
-from io import BytesIO, TextIOWrapper
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from clawmem.faces.cli.app import run
-from clawmem.faces.cli.plain import run_plain
 from clawmem.vault.git.acceptance import accept
 from tests.answers import check_document
 from tests.conftest import Result
 from tests.extensions.hub.hub_vaults import PROMOTE, REVIEW, Hub
 from tests.extensions.hub.postgres.server import Database
+from tests.in_process import run_here
 from tests.trees import Tree
 
 __all__ = ["ana", "ben", "hub", "new_member"]
 
 ORGANISATION = "organisation"
-
-
-@contextmanager
-def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """In this context the process has just these variables."""
-    before = dict(os.environ)
-    os.environ.clear()
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 class Member:
@@ -48,19 +31,10 @@ class Member:
 
     def __call__(self, *arguments: str, env: Mapping[str, str] | None = None) -> Result:
         """Run a command in this process, which has loaded the client of the hub already."""
-        out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
-        words = [*arguments]
-        with (
-            _environment({**self.environment, **(env or {})}),
-            chdir(self.root),
-            redirect_stdout(out),
-            redirect_stderr(err),
-        ):
-            code = run_plain(words)
-            code = run(words) if code is None else code
-        printed, text = (wrapper.buffer.getvalue().decode() for wrapper in (out, err))
+        process = run_here(arguments, b"", self.root, {**self.environment, **(env or {})})
+        printed = process.stdout.decode()
         check_document(arguments, printed)
-        return Result(code, printed, text)
+        return Result(process.returncode, printed, process.stderr.decode())
 
     def keep(self, statement: str, entity: str = "projects/gateway", *options: str) -> str:
         """Store a fact and return its id."""

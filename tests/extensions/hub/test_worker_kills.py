@@ -141,7 +141,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(
     made = histories(tmp_path, 3, 150)
     for history in made:
         add(database, history.root)
-    assert kill_and_finish(database, tmp_path, made, 6) == 6
+    assert kill_and_finish(database, tmp_path, made, 4) == 4
 
 
 @pytest.mark.soak

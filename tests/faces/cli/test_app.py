@@ -16,6 +16,8 @@ from clawmem.faces.verbs.table import FIRST_TOPICS, FORMER_VERBS, OTHER_NAMES, T
 from tests.conftest import Command
 from tests.extensions.hub.test_contract import CLAIM
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 def test_every_verb_has_help_and_takes_the_common_options(clawmem: Command) -> None:
     for verb in VERBS:

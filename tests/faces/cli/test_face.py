@@ -61,7 +61,7 @@ def test_what_is_wrong_in_one_of_many_facts_names_its_line(clawmem: Command, vau
 
 @pytest.mark.parametrize("how", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "| true", "| head -c 1", "2>/dev/full"])
 @pytest.mark.parametrize("as_json", ["", "--json"])
-@pytest.mark.few(5)
+@pytest.mark.few(4)
 def test_a_change_that_nobody_hears_of_has_succeeded(how: str, as_json: str, shell: Command, clawmem: Command) -> None:
     result = shell(f"clawmem remember 'Jane likes tea' {as_json} {how}")
     assert (result.code, result.err) == (DONE, "")
@@ -96,7 +96,7 @@ def test_a_result_that_cannot_be_written_is_said_and_the_change_stands(
         ("--version", DONE),
     ],
 )
-@pytest.mark.few(16)
+@pytest.mark.few(10)
 def test_exit_codes_do_not_depend_on_who_listens(words: str, code: int, how: str, shell: Command) -> None:
     result = shell(f"clawmem {words} {how}")
     unwritten = code == DONE and how.startswith(">/dev/full")

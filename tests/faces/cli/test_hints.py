@@ -154,9 +154,8 @@ def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: 
     assert "`clawmem remember 'people like tea'`" in clawmem("remember", "people", "like", "tea").err
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
+def test_a_line_of_another_program_is_answered_with_a_line_that_can_be_read(clawmem: Command) -> None:
+    for words, meant in [
         ("ls -la", "list"), ("ls -l atlas", "list --entity atlas"), ("rm -rf fact_1a2b", "retract fact_1a2b"),
         ("grep -i tea", "recall tea"),
         ("grep -n tea", "recall tea"), ("grep -r jane tea", "recall 'jane tea'"), ("tasks --open", "task list"),
@@ -165,13 +164,9 @@ def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: 
         ("describe tasks", "task list"), ("ls projects", "entity list"), ("zeige jane", "show jane"),
         ("merke 'Jane rudert.'", "remember 'Jane rudert.'"), ("suche tea", "recall tea"), ("vergiss tea", "forget tea"),
         ("who is Aisha", "recall 'who is Aisha'"), ("where does Jane live", "recall 'where does Jane live'"),
-    ],
-)  # fmt: skip
-def test_a_line_of_another_program_is_answered_with_a_line_that_can_be_read(
-    words: str, meant: str, clawmem: Command
-) -> None:
-    assert f"Did you mean `clawmem {meant}`?" in clawmem(*shlex.split(words)).err
-    assert plain_call(shlex.split(meant)) is not None
+    ]:  # fmt: skip
+        assert f"Did you mean `clawmem {meant}`?" in clawmem(*shlex.split(words)).err
+        assert plain_call(shlex.split(meant)) is not None
 
 
 @pytest.mark.parametrize(
@@ -187,13 +182,12 @@ def test_what_list_does_not_take_is_answered_with_a_line_that_runs(words: str, m
     assert clawmem(*meant.split()).code == 0
 
 
-@pytest.mark.parametrize(
-    "words", [*INSTEAD, "cp a b", "CP a b", "remember x --from facts.txt", "task add x --due friday"]
-)
-def test_what_clawmem_has_not_is_answered_with_what_there_is(words: str, clawmem: Command) -> None:
-    text = clawmem(*words.split()).err
-    assert any(instead in text for key, instead in INSTEAD.items() if words.lower().startswith(key.split()[0]))
-    assert "Did you mean" not in text
+def test_what_clawmem_has_not_is_answered_with_what_there_is(clawmem: Command) -> None:
+    for words in (*INSTEAD, "cp a b", "CP a b", "remember x --from facts.txt", "task add x --due friday"):
+        text = clawmem(*words.split()).err
+        others = [instead for key, instead in INSTEAD.items() if words.lower().startswith(key.split()[0])]
+        assert any(instead in text for instead in others), words
+        assert "Did you mean" not in text, words
 
 
 def test_the_word_on_dashes_is_for_texts_alone(clawmem: Command) -> None:
@@ -208,9 +202,8 @@ def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], 
     assert f"Did you mean {OTHER_NAMES[words[0]].partition(' {')[0]!r}?" in clawmem(*words).err
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
+def test_an_option_of_other_programs_is_answered_with_the_line_that_is_meant(clawmem: Command) -> None:
+    for words, meant in [
         ("list --top 3", "list --limit 3"), ("list --max=3", "list --limit 3"), ("list --format x", "list --json"),
         ("list --type x", "list --category x"), ("remember x --until 2027", "remember x --valid-to 2027"),
         ("remember x --due 2027", "remember x --valid-to 2027"), ("log -5", "log --limit 5"),
@@ -222,16 +215,12 @@ def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], 
         ("log --oneline -n 5", "log -n 5"), ("remember 'a b' --about jane", "remember 'a b' --entity jane"),
         ("recall --entitty jane tea", "recall --entity jane tea"),
         ("note x --reason y", ""), ("entity list --since 2026", ""),
-    ],
-)  # fmt: skip
-def test_an_option_of_other_programs_is_answered_with_the_line_that_is_meant(
-    words: str, meant: str, clawmem: Command
-) -> None:
-    text = clawmem(*shlex.split(words)).err
-    assert "No such option: -" in text
-    assert f"Did you mean `clawmem {meant}`?" in text if meant else "Did you mean `" not in text
-    if meant:
-        assert clawmem(*shlex.split(meant)).code == meant.startswith("merge")
+    ]:  # fmt: skip
+        text = clawmem(*shlex.split(words)).err
+        assert "No such option: -" in text, words
+        assert f"Did you mean `clawmem {meant}`?" in text if meant else "Did you mean `" not in text, words
+        if meant:
+            assert clawmem(*shlex.split(meant)).code == meant.startswith("merge"), meant
 
 
 def test_a_short_option_of_other_programs_is_that_of_the_program(clawmem: Command) -> None:

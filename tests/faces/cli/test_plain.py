@@ -92,7 +92,7 @@ def typer_reader(parameters: tuple[Parameter, ...]) -> Callable[[list[str]], dic
     return reader
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_read_plainly_is_what_typer_reads(name: str) -> None:
     # The common options are read by callbacks of click's: here they stand in the table like the others.

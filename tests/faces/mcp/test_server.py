@@ -127,7 +127,7 @@ def test_a_lock_is_an_error_to_act_on_and_reads_go_on(start: Start, clawmem: Com
 def test_a_kill_in_mid_write_loses_no_acknowledged_fact(start: Start, clawmem: Command) -> None:
     for delay in (0.0, 0.15):
         client = start()
-        for number in range(20):
+        for number in range(10):
             client.tool("remember", text=f"Item {delay} {number} is in the shed.", entity="areas/shed")
         acknowledged = client.text()
         time.sleep(delay)

@@ -77,20 +77,19 @@ def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, 
     assert clawmem("doctor").code == 0
 
 
-@pytest.mark.parametrize("verb", sorted(_READING))
-@pytest.mark.parametrize("way", ["option", "variable", "agent"])
+@pytest.mark.parametrize(
+    ("options", "env"),
+    [(("--viewer", "clara"), {}), ((), {"CLAWMEM_VIEWER": "clara"}), (("--agent", "desk"), {})],
+    ids=["option", "variable", "agent"],
+)
 def test_what_answers_a_reader_never_has_the_secret(
-    clawmem: Clawmem, shared: tuple[str, str], verb: str, way: str
+    clawmem: Clawmem, shared: tuple[str, str], options: tuple[str, ...], env: dict[str, str]
 ) -> None:
-    words = _READING[verb]
-    for shape in ([], ["--json"], ["--at", "2026-11-21"] if verb in ("list", "show") else ["--quiet"]):
-        if way == "option":
-            found = clawmem(*words, *shape, "--viewer", "clara")
-        elif way == "variable":
-            found = clawmem(*words, *shape, env={"CLAWMEM_VIEWER": "clara"})
-        else:
-            found = clawmem(*words, *shape, "--agent", "desk")
-        assert SECRET not in (found.out + found.err).replace(f"'{SECRET}'", "").replace(f'"{SECRET}"', "")
+    for verb, words in _READING.items():
+        for shape in ([], ["--json"], ["--at", "2026-11-21"] if verb in ("list", "show") else ["--quiet"]):
+            found = clawmem(*words, *shape, *options, env=env)
+            shown = (found.out + found.err).replace(f"'{SECRET}'", "").replace(f'"{SECRET}"', "")
+            assert SECRET not in shown, (verb, shape)
 
 
 def test_what_replaces_merges_links_or_disputes_a_marked_fact_does_not_tell_it(

@@ -14,7 +14,7 @@ from tests.conftest import Command
 from tests.faults.checks import facts, git
 from tests.faults.scenarios import keep
 
-pytestmark = pytest.mark.usefixtures("without_vectors")
+pytestmark = pytest.mark.usefixtures("without_vectors", "own_processes")
 
 VERBS = (
     ("list", "--json"),

@@ -141,9 +141,8 @@ def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory, command_se
     subprocess.run(remote, env=environment, check=True)
 
     def call(line: str, **more: str) -> Any:
-        process = subprocess.run(
-            ["sh", "-c", f"{line} --json"], cwd=home, env={**environment, **more}, capture_output=True, text=True
-        )
+        variables = {**environment, **more}
+        process = command_server.run([*shlex.split(line)[1:], "--json"], b"", home, variables, seconds=300)
         document = json.loads(process.stdout)
         assert document["ok"], document
         return document["data"]
@@ -177,7 +176,7 @@ def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory, command_se
     call("clawmem task add 'Paint the boat'")
     checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
     call(f"clawmem config set adapters.allowed {checksum} --user")
-    call("clawmem backup ~/copies/laptop.clawmem")
+    call("clawmem backup copies/laptop.clawmem")
     # A copy of one file in place of hundreds.
     subprocess.run(["git", "repack", "-adq"], cwd=home / ".clawmem", env=environment, check=True)
     vault = Tree.of(home / ".clawmem")

@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 ENTRY = {
     "commit",
     "time",

@@ -199,7 +199,7 @@ def wander(world: World, steps: int) -> None:
             open_index(world.vault).close()
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(10))
 def test_any_history_leads_to_what_a_rebuild_says(
     vault: Vault, environment: dict[str, str], caller: Caller, seed: int

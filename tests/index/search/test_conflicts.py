@@ -104,8 +104,8 @@ ASKED = {
 @pytest.mark.parametrize("engine", ["fts5", "whoosh"])
 def test_a_question_finds_what_says_the_same_in_other_forms(clawmem: Command, engine: str) -> None:
     clawmem("config", "set", "index.keyword", engine)
-    for fact in (fact for asked in ASKED.values() for fact in asked):
-        clawmem("remember", fact)
+    facts = [json.dumps({"fact": fact}) for asked in ASKED.values() for fact in asked]
+    assert clawmem("remember", "--jsonl", "-", given="\n".join(facts)).code == 0
     for code, asked in ASKED.items():
         for fact, question in asked.items():
             found = json.loads(clawmem("--json", "recall", question).out)["data"]["facts"]

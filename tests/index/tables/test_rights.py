@@ -109,9 +109,9 @@ def texts(vault: Vault, caller: Caller, question: str = "kitchen biopsy Lucia ca
     return {hit.text for hit in recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS).ranking}
 
 
-@pytest.mark.parametrize(
-    ("names", "agent", "places"),
-    [
+def test_each_viewer_sees_what_is_for_everyone_for_whom_it_reads(vault: Vault, caller: Caller) -> None:
+    tell(with_policy(vault), caller, _SAID)
+    viewers: list[tuple[tuple[str, ...], str | None, set[int]]] = [
         (("lucia",), None, {0, 1, 3}),
         (("alvarez",), None, {0, 1, 3}),
         (("Clara",), None, {1, 2, 3}),
@@ -122,15 +122,12 @@ def texts(vault: Vault, caller: Caller, question: str = "kitchen biopsy Lucia ca
         ((), "stranger", {1, 3}),
         (("clara",), "boss", {1, 2, 3}),
         ((), "boss", {0, 1, 2, 3}),
-    ],
-)
-def test_each_viewer_sees_what_is_for_everyone_for_whom_it_reads(
-    vault: Vault, caller: Caller, names: tuple[str, ...], agent: str | None, places: set[int]
-) -> None:
-    tell(with_policy(vault), caller, _SAID)
-    assert texts(read_for(vault, *names, agent=agent), caller) == {_SAID[at][1] for at in places}
-    assert is_restricted(read_for(vault, *names, agent=agent)) == (len(places) < 4)
-    assert len(texts(vault, caller)) == 4, "and a person who names nobody sees everything afterwards"
+    ]
+    for names, agent, places in viewers:
+        who = (names, agent)
+        assert texts(read_for(vault, *names, agent=agent), caller) == {_SAID[at][1] for at in places}, who
+        assert is_restricted(read_for(vault, *names, agent=agent)) == (len(places) < 4), who
+        assert len(texts(vault, caller)) == 4, "and a person who names nobody sees everything afterwards"
 
 
 def test_what_was_learned_from_a_message_is_for_those_who_may_see_the_message(vault: Vault, caller: Caller) -> None:

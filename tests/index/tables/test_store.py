@@ -284,8 +284,8 @@ while True:
 @pytest.mark.parametrize(
     ("keyword", "kills"),
     [
-        ("fts5", 5),
-        ("whoosh", 2),
+        ("fts5", 3),
+        ("whoosh", 1),
         *(pytest.param(*row, marks=pytest.mark.soak) for row in (("fts5", KILLS), ("whoosh", 6))),
     ],
 )
@@ -381,6 +381,7 @@ def recalled(vault: Vault, caller: Caller, question: str) -> list[str]:
     return sorted(hit.fact.fact for hit in found)
 
 
+@pytest.mark.usefixtures("own_processes")
 def test_a_store_that_is_kept_open_sees_what_other_processes_write(
     vault: Vault, caller: Caller, clawmem: Command
 ) -> None:

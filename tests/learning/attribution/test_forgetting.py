@@ -62,9 +62,8 @@ def test_requests_in_other_languages(code: str) -> None:
 
 
 @pytest.mark.usefixtures("without_vectors")
-@pytest.mark.parametrize(
-    ("fact", "request_to_forget"),
-    [
+def test_what_is_asked_in_another_language_is_hidden(clawmem: Command) -> None:
+    requests = [
         ("Abito a Torino.", "Dimentica che abito a Torino."),
         ("O meu salário é de 3000 euros.", "Esquece o que te disse sobre o meu salário."),
         ("Ik heb astma.", "Onthoud niet dat ik astma heb."),
@@ -72,10 +71,11 @@ def test_requests_in_other_languages(code: str) -> None:
         ("Моя зарплата 90000 рублей.", "Забудь, что я говорила о моей зарплате."),
         ("福岡に住んでいる。", "私が福岡に住んでいることを忘れて。"),
         ("我住在成都。", "忘记我住在成都。今天天气很好。"),
-    ],
-)
-def test_what_is_asked_in_another_language_is_hidden(clawmem: Command, fact: str, request_to_forget: str) -> None:
-    clawmem("remember", fact)
-    clawmem("remember", "The bakery opens at six.")
-    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": request_to_forget}))
-    assert clawmem("list", "--json").data["facts"][0]["fact"] == "The bakery opens at six."
+    ]
+    facts = [*(fact for fact, _ in requests), "The bakery opens at six."]
+    clawmem("remember", "--jsonl", "-", given="".join(json.dumps({"fact": fact}) + "\n" for fact in facts))
+    assert len(clawmem("list", "--json").data["facts"]) == len(facts)
+    for fact, request_to_forget in requests:
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": request_to_forget}))
+        facts.remove(fact)
+        assert {other["fact"] for other in clawmem("list", "--json").data["facts"]} == set(facts), request_to_forget

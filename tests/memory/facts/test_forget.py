@@ -220,7 +220,7 @@ _LONG = (
          "The thing about asking before force pushes, forget that rule.", "force", ""),
     ],
 )  # fmt: skip
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, gone: str, stays: str) -> None:
     say_all(clawmem, items, session="s1")
     assert gone in clawmem("recall", gone).out

@@ -27,6 +27,8 @@ from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
 from tests.plain_reader import learn_plainly as learn
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 def _draft(caller: Caller, text: str, **more: object) -> Draft:
     return draft_from_record({"fact": text, **more}, caller.now)

@@ -26,6 +26,8 @@ from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import git
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 def _keep(vault: Vault, caller: Caller, **record: object) -> tuple[Fact, str, str]:
     result = remember(vault, [draft_from_record(record, caller.now)], caller)

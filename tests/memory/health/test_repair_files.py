@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 ITEMS = "life/areas/people/bo/items.json"
 FACTS = ["Bo has a dog.", "Bo has a red kayak."]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -128,16 +129,21 @@ def test_a_commit_of_another_branch_is_refused(vault: Vault, three: list[str], l
 
 def test_a_beginning_of_several_commits_is_ambiguous(vault: Vault, three: list[str], later: Caller) -> None:
     tree = plain_git(vault, "rev-parse", "HEAD^{tree}")
-    seen: dict[str, str] = {}
+    seen: dict[str, int] = {}
     # At a pinned time, so that the same two begin alike in every run.
-    with vault.git.with_environment(
-        {"GIT_AUTHOR_DATE": "@1790000000 +0000", "GIT_COMMITTER_DATE": "@1790000000 +0000"}
-    ):
+    pinned = {"GIT_AUTHOR_DATE": "@1790000000 +0000", "GIT_COMMITTER_DATE": "@1790000000 +0000"}
+    with vault.git.with_environment(pinned):
+        first = plain_git(vault, "commit-tree", tree, "-m", "0")
+        begin = plain_git(vault, "cat-file", "commit", first).removesuffix("0")
         for number in range(5000):
-            name = plain_git(vault, "commit-tree", tree, "-m", str(number))
+            text = f"{begin}{number}\n".encode()
+            name = hashlib.sha1(b"commit %d\0%s" % (len(text), text)).hexdigest()
             if name[:4] in seen and not name[:4].isdigit():  # four digits are a year
                 break
-            seen[name[:4]] = name
+            seen[name[:4]] = number
+        for message in (seen[name[:4]], number):
+            made = plain_git(vault, "commit-tree", tree, "-m", str(message))
+    assert made == name
     with pytest.raises(AmbiguousId, match=f"'{name[:4]}' matches 2 ids"):
         open_past(vault, later, name[:4])
 

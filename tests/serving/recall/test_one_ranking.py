@@ -165,8 +165,8 @@ def test_the_command_looks_everywhere_and_names_what_else_to_try(clawmem: Callab
 
 
 def test_a_weak_hit_is_counted_and_shown_with_all(clawmem: Callable[..., Any]) -> None:
-    for number in range(40):
-        clawmem("remember", f"Jane tidied shelf {number}.", "--entity", "areas/people/jane")
+    facts = [{"fact": f"Jane tidied shelf {number}.", "entity": "areas/people/jane"} for number in range(40)]
+    clawmem("remember", "--jsonl", "-", given="\n".join(map(json.dumps, facts)))
     question = "Which harbour did Jane photograph yesterday evening?"
     weak = clawmem("recall", question)
     assert weak.out == ""
@@ -230,7 +230,7 @@ WORDS = st.lists(st.sampled_from("amber basil cedar dune ember fjord grove heron
 
 
 @given(WORDS, WORDS, st.booleans())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_adding_a_text_never_hides_another_that_has_as_many_of_the_asked_words(
     tmp_path_factory: pytest.TempPathFactory, some: list[str], others: list[str], as_note: bool
 ) -> None:
@@ -420,7 +420,7 @@ UNHEARD = ("earn", "study", "paint", "juggle", "translate", "hospital", "passpor
 
 
 @given(st.sampled_from(UNHEARD), st.sampled_from(("Nora", "Tilo", "Ines")))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_what_was_never_heard_of_somebody_known_is_unknown(
     tmp_path_factory: pytest.TempPathFactory, word: str, name: str
 ) -> None:

@@ -14,6 +14,8 @@ from tests.conftest import Command, Once
 from tests.faults.checks import assert_whole, git
 from tests.faults.scenarios import keep
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 JANE = "life/areas/people/jane"
 BOAT = "life/projects/boat"
 

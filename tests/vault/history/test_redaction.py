@@ -32,6 +32,7 @@ def left(vault: Path, environment: Mapping[str, str]) -> list[str]:
     return redaction.find_remains(Vault(vault, environment), lambda data: SECRET.encode() in data)
 
 
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.parametrize("phase", ["rewriting", "switching"])
 def test_each_phase_is_finished_or_dropped(
     phase: str, clawmem: Command, vault_root: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch

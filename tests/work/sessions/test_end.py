@@ -36,6 +36,8 @@ from clawmem.work.sessions.records import find_session, list_sessions
 from clawmem.work.sessions.start import resume_session, start_session
 from tests.conftest import Command, Result
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 PROJECT = "example.org/acme/upload"
 LESSON = "Run the migrations before the tests in this project."
 DECISION = "Stream uploads instead of buffering them."

@@ -209,6 +209,7 @@ def test_a_row_that_is_missing_in_the_log_is_found(hub: Database) -> None:
     "time", ["0001-01-01", "9999-12-31T23:59:59Z", "99999-01-01T00:00:00Z", "infinity", "0000-01-01"]
 )
 @pytest.mark.parametrize("zone", ["America/Lima", "Asia/Tokyo"])
+@pytest.mark.few(5)
 def test_a_time_at_or_beyond_the_ends_is_taken_in_and_gives_no_difference(
     database: Database, tmp_path: Path, time: str, zone: str
 ) -> None:

@@ -76,7 +76,7 @@ def test_data_scripts_are_one_assignment_in_ascii(attacked: Path) -> None:
 
 
 @needs_browser
-@pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [45, pytest.param(1, marks=pytest.mark.soak)])
 def test_nothing_runs_and_nothing_loads_in_a_browser(attacked: Path, step: int) -> None:
     """Index, decisions, search and graph show every attack; of the pages with one attack, a sample is opened."""
     pages = sorted(path.relative_to(attacked).as_posix() for path in attacked.rglob("*.html"))
