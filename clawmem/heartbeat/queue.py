@@ -104,6 +104,7 @@ def _promoted(result: PromoteResult) -> list[str]:
         for verdict in result.kept
     ]
     kept += [f"waits for a person as {proposal.id}: {proposal.says}" for proposal in result.proposals]
+    kept += [f"replaced {old.id} {old.fact}  [by: {new.fact}]" for old, new in result.replaced]
     left = len(result.verdicts) - len(result.kept)
     return [
         *kept,

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import (
     PlacedFact,
     by_ids,
@@ -33,15 +35,18 @@ from clawmem.learning.reconciling.entities import (
     close_people,
     place,
 )
+from clawmem.learning.reconciling.gate import word_beginnings
 from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.memory.entities.places import FactMove, move_writes
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.scope import WriteScope
+from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, is_given_by_person
 from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.question import search_words
 from clawmem.model.language.text import counted, normal, one_line
+from clawmem.model.lifecycle.chain import succeed
 from clawmem.model.proposals.para import Proposition, entity_name, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import (
     MARK,
@@ -84,12 +89,15 @@ if TYPE_CHECKING:
 
 # A reader is asked about the facts of so many days before today.
 _DAYS_TO_JUDGE = 7
+# So many of the facts that nobody placed are looked through for older days, and with each fact it sees so many older.
+_MOST_TYPED, _MOST_OLDER = 200, 3
 
 
 class PromoteResult(NamedTuple):
     """The result of promoting one day.
 
-    `verdicts` has every candidate, best first. `judge` is the reader who judged, or `rules`.
+    `verdicts` has every candidate, best first. `judge` is the reader who judged, or `rules`. `replaced` are
+    pairs of an old fact and one that follows it.
     """
 
     on: str
@@ -98,6 +106,7 @@ class PromoteResult(NamedTuple):
     notices: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     judge: str = RULES
+    replaced: tuple[tuple[Fact, Fact], ...] = ()
 
     @property
     def kept(self) -> tuple[PromotionVerdict, ...]:
@@ -128,14 +137,49 @@ def promotion_tasks(
     from clawmem.learning.by_model.judge import judging_tasks  # only where a reader is asked
 
     today = caller.now.date()
+    last = days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)]
     found = {}
-    for on in days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)]:
+    for on in [*last, *([] if days else _earlier_days(vault, caller, last))]:
         with writing(vault, caller, "promote", dry_run=True) as work:
-            day = _day(work, on)
-        ranked = sorted(day.candidates, key=lambda candidate: -candidate.judgement.score)
-        open_ones = [fact for fact in ranked if fact.judgement.refusal is None and fact.settled is None]
-        found.update({key: (on, *task) for key, task in judging_tasks(open_ones, on).items()})
+            ranked = sorted(_day(work, on).candidates, key=lambda candidate: -candidate.judgement.score)
+            open_ones = [
+                candidate._replace(older=_older_statements(work, candidate.fact))
+                for candidate in ranked
+                if candidate.judgement.refusal is None and candidate.settled is None
+            ]
+        asked = [candidate for candidate in open_ones if on in last or candidate.older]
+        found.update({key: (on, *task) for key, task in judging_tasks(asked, on).items()})
     return found
+
+
+def _earlier_days(vault: Vault, caller: Caller, last: Collection[str]) -> list[str]:
+    """Return the days, newest first, of what a person typed earlier and nobody placed or judged: a person may have kept
+    notes for weeks before a reader is asked."""
+    with writing(vault, caller, "promote", dry_run=True) as work:
+        default, judged = vault.settings.words("defaults.entity"), read_reading_state(vault).judged
+        facts = [placed.fact for placed in facts_of(work.index, default)[-_MOST_TYPED:]]
+    days = {day_of(fact.timestamp) for fact in facts if _is_typed(fact) and fact.id not in judged}
+    return sorted(days.difference(last), reverse=True)
+
+
+def _is_typed(fact: Fact) -> bool:
+    return is_given_by_person(fact) and fact.subject is None and fact.is_current
+
+
+def _older_statements(work: WriteScope, fact: Fact) -> tuple[Fact, ...]:
+    """Return what a person typed before a typed fact and it may replace: what has most words in common with it."""
+    if not _is_typed(fact):
+        return ()
+    words, own = search_words(fact.fact), word_beginnings(fact.fact)
+    rows = keyword_channel(work.index, words, FactFilter(("",))).scores
+    others = (placed.fact for placed in facts_in_rows(work.index, sorted(rows)).values())
+    near = (
+        (len(own & word_beginnings(other.fact)), other)
+        for other in others
+        if _is_typed(other) and other.timestamp < fact.timestamp and other.project == fact.project
+    )
+    best = nlargest(_MOST_OLDER, near, key=lambda pair: (pair[0], pair[1].timestamp))
+    return tuple(other for shared, other in best if shared)
 
 
 def apply_promotion(
@@ -150,10 +194,38 @@ def apply_promotion(
     on, task, shown = asked
     judging = judged_facts(judge or caller.agent or "agent", checked_answer(task, answer), shown)
     result = promote(vault, caller, on, judging=judging)
+    if judging.over:
+        result = result._replace(replaced=_replace_older(vault, caller, judging))
     state = read_reading_state(vault)
     judged = (*state.judged, *(scored_fact.fact.id for scored_fact in shown))[-MOST_JUDGED:]
     keep_reading_state(vault, state._replace(judged=judged))
     return result
+
+
+def _replace_older(vault: Vault, caller: Caller, judging: Judgements) -> tuple[tuple[Fact, Fact], ...]:
+    """Let typed facts follow the older ones that a reader says they replace, in one commit for each. Return each old
+    fact with the one that follows it."""
+    pairs: list[tuple[Fact, Fact]] = []
+    with writing(vault, caller, "supersede") as work:
+        for name, olds in judging.over.items():
+            known = [work.latest(placed) for placed in by_ids(work.index, (name, *olds)).values()]
+            new = next((placed for placed in known if placed.fact.id == name and placed.fact.is_current), None)
+            older = [placed for placed in known if placed.fact.id != name and placed.fact.is_current]
+            if new is None or not older:
+                continue
+            at, begins = stamp(caller.now), day_of(new.fact.timestamp)
+            succession = succeed(new.fact, (placed.fact for placed in older), "supersedes", None, at, begins)
+            places = {placed.fact.id: placed.entity for placed in known}
+            writes = work.items_with(
+                [PlacedFact(fact, places[fact.id]) for fact in (succession.new, *succession.closed)]
+            )
+            words = f"{new.fact.fact} (was: {'; '.join(placed.fact.fact for placed in older)})"
+            facts = [succession.new, *succession.closed]
+            replaced = [fact.id for fact in succession.closed if fact.superseded_by]
+            change = fact_change(caller, "supersede", new.entity, words, writes, facts, supersedes=replaced)
+            work.commit([change._replace(body=f"{judging.judge} read both, as a person typed them.")])
+            pairs += [(placed.fact, new.fact) for placed in older]
+    return tuple(pairs)
 
 
 def joined_results(results: Sequence[PromoteResult]) -> PromoteResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -28,6 +29,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.review.review import approve, reject
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 TODAY = "2026-11-21"
 
@@ -309,3 +311,26 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
     keep(vault, caller._replace(now=now), "They chose Rust 1.80 there.", importance=0.75, entity="projects/other")
     (fresh,) = promote(vault, caller, now.date().isoformat()).verdicts
     assert fresh.reason == "its score is 0.66, just below the 0.68 needed"
+
+
+def test_a_reader_says_which_typed_fact_replaces_an_older_one(clawmem: Command) -> None:
+    for moment, words in (
+        ("2026-10-01T09:00:00Z", "the cutover to the new warehouse is 27 November"),
+        ("2026-10-01T10:00:00Z", "the warehouse is in Halden"),
+        ("2026-10-09T09:00:00Z", "cutover pushed back to 11 December, Fenella wants it after the freeze"),
+    ):
+        assert clawmem("remember", words, env={"CLAWMEM_NOW": moment}).code == 0
+    later = {"CLAWMEM_NOW": "2026-11-20T09:00:00Z"}
+    task = clawmem("learn", "pending", env=later).out
+    assert '"older": {"f1a": "the cutover to the new warehouse is 27 November"}' in task
+    assert "in Halden" not in task, "there is nothing older that it may replace"
+    row = {"fact": "f1", "worth": 0.8, "reason": "A deadline.", "over": ["f1a", "f9z"]}
+    answer = json.dumps({"task": task.split('"')[1], "judgements": [row]})
+    result = clawmem("learn", "apply", "-", given=answer, env=later)
+    assert (result.code, "replaced fact_" in result.out) == (0, True), result.err
+    found = clawmem("recall", "when is the cutover?", env=later).out
+    assert "11 December" in found and "27 November" not in found
+    assert "27 November" in clawmem("recall", "what was the original cutover day?", env=later).out
+    assert "Nothing waits" in clawmem("learn", "pending", env=later).err
+    clawmem("undo", env=later)
+    assert "27 November" in clawmem("recall", "when is the cutover?", env=later).out

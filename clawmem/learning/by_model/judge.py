@@ -34,7 +34,11 @@ SCHEMA: Mapping[str, Any] = {
                 "type": "object",
                 "additionalProperties": False,
                 "required": list(_JUDGEMENT),
-                "properties": {**_JUDGEMENT, "at": {"type": "string"}},
+                "properties": {
+                    **_JUDGEMENT,
+                    "at": {"type": "string"},
+                    "over": {"type": "array", "items": {"type": "string"}},
+                },
             },
         },
         "finished": {"type": "array", "items": {"type": "string"}},
@@ -46,13 +50,14 @@ _MAY_END = frozenset(("project", "area", "resource"))
 
 class Judgements(NamedTuple):
     """What a reader judged, by `key_of`: the scores, and the places of facts that belong elsewhere. `finished` are the
-    entities whose work is over."""
+    entities whose work is over. `over` are the ids of older facts that facts replace, by their ids."""
 
     judge: str
     scores: Mapping[Key, PromotionScore] = {}
     places: Mapping[Key, EntityHint] = {}
     notices: tuple[str, ...] = ()
     finished: tuple[str, ...] = ()
+    over: Mapping[str, tuple[str, ...]] = {}
 
 
 def key_of(fact: Fact, entity: str) -> Key:
@@ -76,6 +81,7 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
     labels = {f"f{number}": fact for number, fact in enumerate(shown, 1)}
     found: dict[Key, PromotionScore] = {}
     places: dict[Key, EntityHint] = {}
+    over: dict[str, tuple[str, ...]] = {}
     dropped: Counter[str] = Counter()
     for judged in answer["judgements"]:
         other_fact = labels.get(judged["fact"].strip())
@@ -90,11 +96,19 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
             found[key] = _judgement(name, judged)
             place = _PLACE.fullmatch(one_line(judged.get("at") or ""))
             places |= {key: EntityHint(place["kind"], place["title"], "asked")} if place else {}
+            olds = _labelled(judged["fact"].strip(), other_fact.older)
+            named = tuple(olds[label].id for label in dict.fromkeys(judged.get("over") or ()) if label in olds)
+            over |= {other_fact.fact.id: named} if named else {}
     reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.most_common())
     notices = (f"{counted(dropped.total(), 'judgement')} of {name} dropped: {reasons}.",) if dropped else ()
-    over = {other.strip().rpartition(" ")[2] for other in answer.get("finished", ())}  # with or without its class
-    finished = {fact.entity for fact in shown if fact.entity in over and kind_of(fact.entity) in _MAY_END}
-    return Judgements(name, found, places, notices, tuple(sorted(finished)))
+    ended = {other.strip().rpartition(" ")[2] for other in answer.get("finished", ())}  # with or without its class
+    finished = {fact.entity for fact in shown if fact.entity in ended and kind_of(fact.entity) in _MAY_END}
+    return Judgements(name, found, places, notices, tuple(sorted(finished)), over)
+
+
+def _labelled(label: str, older: Sequence[Fact]) -> dict[str, Fact]:
+    """Return older facts by how the task calls them: f3a, f3b."""
+    return {f"{label}{letter}": fact for letter, fact in zip("abc", older, strict=False)}
 
 
 def _judgement(name: str, judged: Mapping[str, Any]) -> PromotionScore:
@@ -120,6 +134,7 @@ def render_candidates(shown: Sequence[ScoredFact]) -> str:
             "from": scored_fact.fact.trust or "user",
             "true_from": scored_fact.fact.valid_from,
             "true_until": scored_fact.fact.valid_to,
+            "older": {label: old.fact for label, old in _labelled(f"f{number}", scored_fact.older).items()},
         }
         present = {key: value for key, value in record.items() if value}
         lines.append(json.dumps(present, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e"))

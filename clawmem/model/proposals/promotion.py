@@ -56,7 +56,8 @@ class ScoredFact(NamedTuple):
     """A candidate: the fact, the entity to promote it in, and its score.
 
     `doubt` is a reason why only a person may promote it. `proposal` is an earlier proposal to promote it, and `settled`
-    is the outcome of that one: a candidate is never proposed twice.
+    is the outcome of that one: a candidate is never proposed twice. `older` are earlier statements of a person that a
+    statement of theirs may replace.
     """
 
     fact: Fact
@@ -65,6 +66,7 @@ class ScoredFact(NamedTuple):
     doubt: str | None = None
     proposal: str | None = None
     settled: str | None = None
+    older: tuple[Fact, ...] = ()
 
 
 class PromotionTerms(NamedTuple):
