@@ -59,6 +59,7 @@ from clawmem.model.records.entity import (
     name_and_other,
 )
 from clawmem.model.records.event import Event
+from clawmem.vault.git.identity import personal_identity
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 # British and American spelling.
@@ -104,7 +105,8 @@ class RoundState:
         self._created: dict[str, Entity] = {}
         known = entities(work.index)
         self._titles = EntityTitles({entity.name: _own_titles(entity) for entity in known})
-        self._namesakes = Namesakes(known, work.vault.settings.words("user.name"))
+        person = personal_identity(work.vault.git)
+        self._namesakes = Namesakes(known, work.vault.settings.words("user.name"), person.name if person else "")
         self._mentions: Counter[str] = Counter(cursor.mentions)
         self._notes: dict[str, list[str]] = {}
         self._filed: _ProposalIndex | None = None
