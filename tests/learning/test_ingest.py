@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import tracemalloc
@@ -202,6 +203,7 @@ def test_memory_does_not_grow_with_the_transcript(
             yield Message(number, "user", "x" * 400, when.isoformat(), external_id=f"{count}-{number}")
 
     def peak(count: int) -> int:
+        gc.collect()  # what other tests left in this process
         tracemalloc.start()
         assert ingest(vault, talk(count), caller, "x").added == count
         highest = tracemalloc.get_traced_memory()[1]
