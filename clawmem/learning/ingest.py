@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from shlex import quote
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
@@ -20,15 +21,17 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import least_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.languages import EVERY, pattern_of
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, is_of_person, ledger_path, render_events
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
+from clawmem.model.settings.settings import BY_KEY
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
 NOTES = "daily notes"
@@ -106,7 +109,20 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             change = hide_repeated(work, run.short)
             if change is not None:
                 work.commit([change])
-    return result._replace(notices=(*result.notices, *notices))
+    return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
+
+
+def _name_notices(vault: Vault, caller: Caller, speakers: Iterable[str]) -> list[str]:
+    """Return how a person says that a speaker who has their name in git is they, as long as no setting says who is."""
+    if caller.agent or caller.unattended or vault.settings.words("user.name") != BY_KEY["user.name"].default:
+        return []
+    person = personal_identity(vault.git)
+    own = {normal(person.name), *normal(person.name).split()[:1]} if person else set()
+    return [
+        f"If {name} is you, `clawmem config set user.name {quote(name)}` says so: what {name} says is of you then."
+        for name in sorted(speakers)
+        if normal(name) in own
+    ]
 
 
 def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequence[Event]) -> list[str]:
@@ -166,6 +182,7 @@ class _IngestRun:
         self.added = 0
         self.requests: list[Event] = []
         self.short: list[Event] = []
+        self.speakers: set[str] = set()
         self._hides = any((work.vault.root / "review").glob("prop_*.json"))
 
     def add_messages(self, messages: Sequence[Message]) -> None:
@@ -185,6 +202,7 @@ class _IngestRun:
             self.requests += [event for event in fresh if _may_ask(event.text) and is_of_person(event)]
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
+            self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:
