@@ -31,6 +31,7 @@ from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.memory.facts import redact as leftovers
+from clawmem.model.facts import fact
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language import date_words, languages, question
 from clawmem.model.language.date_words import find_dates
@@ -169,6 +170,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.model.facts.fact", "words"): lambda: [row[1] for row in fact._BY_WORDS],
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
     ("clawmem.model.records.parsing", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     # The globs and patterns of users; tests of these modules try what they refuse.

@@ -509,8 +509,8 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
     """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date.
 
     A month, a date or a weekday of the quote that is far from the model's date is that of something else: "it failed in
-    October, so we use the new one from now on". Of the years that a month or a date without one can mean, the model's
-    is taken if it is near."""
+    October, so we use the new one from now on". Of the years that a month or a date without one can mean, and of
+    the weeks of a weekday, the model's is taken if it is near."""
     message = _said(piece)
     first, last = _span(fact["when"])
     day = (last or first) if fact["ended"] else first
@@ -523,7 +523,10 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
     counted = any(match.since or (match.relative and not is_bare_weekday(quote, match)) for match in dates)
     far = found and day and abs(date.fromisoformat(found) - day) > _SLIP
     other_year = found and day and found[5:] == day.isoformat()[5:] and abs(day - message) <= _NEAR
-    if far and (other_year or not counted):
+    other_week = (
+        found and day and abs(date.fromisoformat(found) - day) == _SLIP and not any(match.since for match in dates)
+    )
+    if (far and (other_year or not counted)) or other_week:
         found = None
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
         return found or message.isoformat()

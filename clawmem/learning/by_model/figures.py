@@ -72,14 +72,17 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _HOUR = "|".join((*_UNITS[1:13], *_GERMAN_UNITS[1:13], "ein"))
+_MINUTES = {"five": 5, "ten": 10, "twenty": 20, "fünf": 5, "zehn": 10, "zwanzig": 20}
+_SHIFTS = {
+    "half past": 30, "halb": -30, "quarter past": 15, "viertel nach": 15, "quarter to": -15, "viertel vor": -15,
+    **{f"{word} {way}": minutes for word, minutes in _MINUTES.items() for way in ("past", "nach")},
+    **{f"{word} {way}": -minutes for word, minutes in _MINUTES.items() for way in ("to", "vor")},
+}  # fmt: skip
 _SPOKEN = re.compile(
-    rf"\b(?:(?P<how>half past|halb|quarter past|viertel nach|quarter to|viertel vor|at|by|um|gegen|bis|ab) )?"
+    rf"\b(?:(?P<how>{'|'.join(_SHIFTS)}|(?:at|by|um|gegen|bis|ab)(?! \w+ (?:past|to|nach|vor)\b)) )?"
     rf"(?P<hour>{_HOUR}|\d{{1,2}})\b(?P<pm> ?(?:p\.?m|a\.?m|uhr|o['’]clock)?)",
     re.IGNORECASE,
 )
-_SHIFTS = {
-    "half past": 30, "halb": -30, "quarter past": 15, "viertel nach": 15, "quarter to": -15, "viertel vor": -15,
-}  # fmt: skip
 _NOON = {"noon": "12:00", "midday": "12:00", "mittag": "12:00", "mittags": "12:00"} | dict.fromkeys(
     ("midnight", "mitternacht"), "00:00"
 )

@@ -182,7 +182,7 @@ def _looks_named(word: str) -> bool:
 
 
 def _name_said(word: str, before: str, known: Heard) -> bool:
-    key = _key(re.sub(r"['’]s$", "", word))
+    key = _key(re.sub(r"^[dljnDLJN]['’](?=\w)|['’]s$", "", word))  # d'Apolline, Ann's
     if not key or key in known.words or key in _OF_SPEAKER or key in _LANGUAGES or _SENTENCE_START.search(before):
         return True
     if len(key) >= _SHORTEST_STEM and key in known.squeezed:

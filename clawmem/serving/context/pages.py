@@ -4,7 +4,6 @@ import json
 from collections.abc import Collection, Sequence
 
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.events import told_later
 from clawmem.index.search.notes import (
     EventRecord,
     NoteRow,
@@ -70,6 +69,9 @@ def event_units(
     Events that read as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are
     left out.
     """
+
+    from clawmem.index.search.events import told_later  # few questions name days
+
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}

@@ -164,6 +164,8 @@ def test_what_was_not_said_is_still_dropped(text: str, statement: str) -> None:
         ),
         ("the theses can wait till the 18th", "The theses can wait until 18 November 2026.", "2026-11-18"),
         ("they pay 2.87 a line", "They pay the user 2.87 a line.", None),
+        ("the bus leaves at ten past eight", "The bus leaves at 8:10.", None),
+        ("c'est la soeur d'apolline", "Bronagh est la soeur d'Apolline.", None),
     ],
 )
 def test_a_day_by_its_number_and_a_price_were_said(text: str, statement: str, until: str | None) -> None:
@@ -184,11 +186,13 @@ def test_another_day_of_that_number_was_not_said(statement: str) -> None:
     [
         ("no chip vans, after last year's queue", "The kids bring lunch, after last year's queue."),
         ("she worries about her mocks in January", "Lowri worries about her mocks in January."),
+        ("they collect the hives monday", "The kids collect the hives on Monday 16 November 2026."),
     ],
 )
 def test_a_time_in_passing_is_no_first_day(text: str, statement: str) -> None:
     message = event(f"Lowri and the kids: {text}")._replace(timestamp="2026-11-13T10:00:00Z")
-    answer = read(fact("e1", text, statement), of=message)
+    day = "2026-11-16" if "monday" in text else None
+    answer = read(fact("e1", text, statement, when=day), of=message)
     assert (answer.dropped, answer.by_piece[0][0].valid_from) == ({}, None)
 
 
