@@ -202,7 +202,8 @@ def _promote(result: PromotedNights, explain: bool) -> Report:
     for night in result.nights:
         lines += [f"promoted {counted(len(night.kept), 'fact')} of {night.on}"] if night.kept else []
         lines += map(promotion_line, night.verdicts if explain else [*night.kept, *night.waiting])
-    shown = [night for night in result.nights if explain or night.kept or night.waiting]
+        lines += [f"replaced {old.id} {old.fact}  [by: {new.fact}]" for old, new in night.replaced]
+    shown = [night for night in result.nights if explain or night.kept or night.waiting or night.replaced]
     return Report({"promoted": [promotion_data(night, explain) for night in shown]}, tuple(lines))
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clawmem.errors import NotPermitted
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import (
     PlacedFact,
@@ -38,11 +40,12 @@ from clawmem.learning.reconciling.entities import (
 from clawmem.learning.reconciling.gate import word_beginnings
 from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.memory.entities.places import FactMove, move_writes
+from clawmem.memory.facts.revise import reserved
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import Fact, is_given_by_person
+from clawmem.model.facts.fact import PINNED, Fact, is_given_by_person, vital_importance
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import counted, normal, one_line
@@ -91,6 +94,7 @@ if TYPE_CHECKING:
 _DAYS_TO_JUDGE = 7
 # So many of the facts that nobody placed are looked through for older days, and with each fact it sees so many older.
 _MOST_TYPED, _MOST_OLDER = 200, 3
+_NOT_PLAIN = frozenset(("guardrail", "instruction", "decision", "lesson", "correction"))
 
 
 class PromoteResult(NamedTuple):
@@ -163,7 +167,10 @@ def _earlier_days(vault: Vault, caller: Caller, last: Collection[str]) -> list[s
 
 
 def _is_typed(fact: Fact) -> bool:
-    return is_given_by_person(fact) and fact.subject is None and fact.is_current
+    """Return whether a fact is a plain statement that a person typed: no rule, decision or lesson, and not pinned or so
+    important that a person ends it."""
+    plain = is_given_by_person(fact) and fact.subject is None and fact.is_current and fact.category not in _NOT_PLAIN
+    return plain and fact.importance != PINNED and vital_importance(fact.fact, fact.category) is None
 
 
 def _older_statements(work: WriteScope, fact: Fact) -> tuple[Fact, ...]:
@@ -194,12 +201,10 @@ def apply_promotion(
     on, task, shown = asked
     judging = judged_facts(judge or caller.agent or "agent", checked_answer(task, answer), shown)
     result = promote(vault, caller, on, judging=judging)
-    if judging.over:
-        result = result._replace(replaced=_replace_older(vault, caller, judging))
     state = read_reading_state(vault)
     judged = (*state.judged, *(scored_fact.fact.id for scored_fact in shown))[-MOST_JUDGED:]
     keep_reading_state(vault, state._replace(judged=judged))
-    return result
+    return result._replace(replaced=_replace_older(vault, caller, judging)) if judging.over else result
 
 
 def _replace_older(vault: Vault, caller: Caller, judging: Judgements) -> tuple[tuple[Fact, Fact], ...]:
@@ -210,7 +215,11 @@ def _replace_older(vault: Vault, caller: Caller, judging: Judgements) -> tuple[t
         for name, olds in judging.over.items():
             known = [work.latest(placed) for placed in by_ids(work.index, (name, *olds)).values()]
             new = next((placed for placed in known if placed.fact.id == name and placed.fact.is_current), None)
-            older = [placed for placed in known if placed.fact.id != name and placed.fact.is_current]
+            older = [
+                placed
+                for placed in known
+                if placed.fact.id != name and placed.fact.is_current and reserved(work, [placed]) is None
+            ]
             if new is None or not older:
                 continue
             at, begins = stamp(caller.now), day_of(new.fact.timestamp)
@@ -223,8 +232,9 @@ def _replace_older(vault: Vault, caller: Caller, judging: Judgements) -> tuple[t
             facts = [succession.new, *succession.closed]
             replaced = [fact.id for fact in succession.closed if fact.superseded_by]
             change = fact_change(caller, "supersede", new.entity, words, writes, facts, supersedes=replaced)
-            work.commit([change._replace(body=f"{judging.judge} read both, as a person typed them.")])
-            pairs += [(placed.fact, new.fact) for placed in older]
+            with suppress(NotPermitted):  # an agent without the right leaves them as they are
+                work.commit([change._replace(body=f"{judging.judge} read both, as a person typed them.")])
+                pairs += [(placed.fact, new.fact) for placed in older if placed.fact.id in replaced]
     return tuple(pairs)
 
 
@@ -239,6 +249,7 @@ def joined_results(results: Sequence[PromoteResult]) -> PromoteResult:
         notices=tuple(dict.fromkeys(notice for result in results for notice in result.notices)),
         proposals=tuple(proposal for result in results for proposal in result.proposals),
         judge=next((result.judge for result in results if result.judge != RULES), RULES),
+        replaced=tuple(pair for result in results for pair in result.replaced),
     )
 
 

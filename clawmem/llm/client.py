@@ -159,26 +159,34 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
         raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT, result.milliseconds)
     if result.code is None:
         raise ModelTimeout(result.milliseconds)
-    reply = _command_reply(result.output, result.milliseconds)
-    if result.code != 0:
-        other_text = next((text for text in (result.errors, reply.text) if text.strip()), "it said nothing").strip()
+    report = _report_in(result.output)
+    text = str(report.get("result") or "") if report else result.output
+    if result.code != 0 or report.get("is_error"):
+        other_text = next((words for words in (result.errors, text) if words.strip()), "it said nothing").strip()
         reason = _shortened_reason(other_text.splitlines()[-1], model)
         message = f"The model {model.name} did not answer: its program ended with exit code {result.code}: {reason}"
         raise ModelUnreachable(message, _COMMAND_HINT, result.milliseconds)
-    return reply
+    usage = report.get("usage")
+    counts = usage if isinstance(usage, Mapping) else {}
+    # Tokens that the vendor had cached cost a tenth, and are not counted.
+    used = [
+        number
+        for name in ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+        if isinstance(number := counts.get(name), int)
+    ]
+    prompt, answered = (sum(used[:2]), used[2]) if len(used) == 3 else (None, None)
+    return Reply(text, prompt, answered, False, result.milliseconds)
 
 
-def _command_reply(output: str, took: int) -> Reply:
-    """Return what a program answered. One that reports its use with the answer, as Claude Code does, is believed.
-
-    Tokens that its vendor had cached cost a tenth, and are not counted."""
-    try:
-        report = json.loads(output) if output.startswith('{"type":"result"') else {}
-        text, usage = report.get("result"), report.get("usage") or {}
-        prompt = [usage[name] for name in ("input_tokens", "cache_creation_input_tokens")]
-        return Reply(str(text or ""), sum(map(int, prompt)), int(usage["output_tokens"]), False, took)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return Reply(output, None, None, False, took)
+def _report_in(output: str) -> Mapping[str, Any]:
+    """Return the report in which a program such as Claude Code wraps its answer; empty where there is none."""
+    begin = output.lstrip()
+    if not begin.startswith('{"type":"result"'):
+        return {}
+    with suppress(ValueError):
+        report = json.loads(begin)
+        return report if isinstance(report, Mapping) else {}
+    return {}
 
 
 def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:

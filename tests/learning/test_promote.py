@@ -334,3 +334,37 @@ def test_a_reader_says_which_typed_fact_replaces_an_older_one(clawmem: Command) 
     assert "Nothing waits" in clawmem("learn", "pending", env=later).err
     clawmem("undo", env=later)
     assert "27 November" in clawmem("recall", "when is the cutover?", env=later).out
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ("guardrail", "add", "Never push the satay menu on a Friday", "--why", "It broke once."),
+        ("remember", "always greet the satay cook first", "-c", "instruction"),
+        ("remember", "the satay cook is allergic to nuts"),
+    ],
+)
+def test_no_reader_ends_a_rule_or_what_is_vital(clawmem: Command, rule: Sequence[str]) -> None:
+    assert clawmem(*rule, env={"CLAWMEM_NOW": "2026-11-10T09:00:00Z"}).code == 0
+    clawmem("remember", "the satay cook on Main Street is nice", env={"CLAWMEM_NOW": "2026-11-12T09:00:00Z"})
+    assert '"older": {' not in clawmem("learn", "pending", env={"CLAWMEM_NOW": "2026-11-14T09:00:00Z"}).out
+
+
+def test_where_a_person_decides_no_agent_settles_what_was_typed(clawmem: Command) -> None:
+    for day, words in ((10, "the satay stand is in Mill Lane"), (12, "the satay stand is in Park Road now")):
+        assert clawmem("remember", words, env={"CLAWMEM_NOW": f"2026-11-{day}T09:00:00Z"}).code == 0
+    assert clawmem("config", "set", "review.routes", "* = ada").code == 0
+    later = {"CLAWMEM_NOW": "2026-11-14T09:00:00Z", "CLAWMEM_AGENT": "bot"}
+    for _ in range(3):  # one task for each day
+        task = clawmem("learn", "pending", env=later).out
+        if '"older": {' in task:
+            break
+        answer = {"task": task.split('"')[1], "judgements": [{"fact": "f1", "worth": 0.2, "reason": "A stand."}]}
+        assert clawmem("learn", "apply", "-", given=json.dumps(answer), env=later).code == 0
+    answer = {
+        "task": task.split('"')[1],
+        "judgements": [{"fact": "f1", "worth": 0.2, "reason": "It moved.", "over": ["f1a"]}],
+    }
+    result = clawmem("learn", "apply", "-", given=json.dumps(answer), env=later)
+    assert (result.code, "replaced" in result.out) == (0, False), result.err
+    assert "Mill Lane" in clawmem("list").out

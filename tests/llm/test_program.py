@@ -72,6 +72,19 @@ def test_the_use_that_a_program_reports_is_counted(cached: int) -> None:
     assert (account.spent.prompt_tokens, account.spent.answer_tokens) == (705, 90)
 
 
+def test_a_report_of_a_failure_is_no_answer() -> None:
+    report = {"type": "result", "is_error": True, "result": "Credit balance is too low"}
+    with pytest.raises(ModelFailed) as failed:
+        answered("says", "\n" + json.dumps(report, separators=(",", ":")))
+    assert "Credit balance is too low" in failed.value.message
+
+
+def test_a_report_without_its_use_is_still_a_report() -> None:
+    report = {"type": "result", "is_error": False, "result": GREEN}
+    answer, account = answered("says", "\n" + json.dumps(report, separators=(",", ":")))
+    assert answer.value == {"colour": "green"} and account.spent.answer_tokens > 0
+
+
 def test_the_prompt_comes_on_stdin_in_an_empty_folder_with_few_variables(tmp_path: Path) -> None:
     path = tmp_path / "told.json"
     secrets = {"OPENAI_API_KEY": "k", "CLAWMEM_VAULT": "/x", "AWS_SECRET_ACCESS_KEY": "s", "MY_KEY": "mine"}

@@ -190,7 +190,8 @@ def first_commits(vault: Vault, ids: Collection[str] | None = None) -> dict[str,
     words = ("log", "--reverse", "--topo-order", "--fixed-strings", f"--format={form}", *few, "HEAD", "--")
     found: dict[str, tuple[str, str]] = {}
     for entry in vault.git.run(*words).decode(errors="replace").split("\x1e")[1:]:
-        commit, author, named = entry.strip("\n").split("\x1f")
+        commit, _, rest = entry.strip("\n").partition("\x1f")
+        author, _, named = rest.partition("\x1f")
         for fact_id in filter(None, named.split(",")):
             found.setdefault(fact_id, (commit, author))
     return found

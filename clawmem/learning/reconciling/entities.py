@@ -241,10 +241,10 @@ class _Acquainted(NamedTuple):
 
 class Namesakes:
     """The people of a vault by name. `user` is the name of the vault's user, who is one person everywhere, also under
-    the name or first name that git has."""
+    the name that git has."""
 
     def __init__(self, entities: Iterable[Entity], user: str, in_git: str = "") -> None:
-        self._users = {"user", normal(user), normal(in_git), *normal(in_git).split()[:1]}
+        self._users = {"user", normal(user), normal(in_git)}
         self._anyone: set[str] = set()
         self._known: dict[str, dict[str, _Acquainted]] = {}
         for entity in entities:

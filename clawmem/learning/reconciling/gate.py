@@ -186,7 +186,6 @@ def plain(text: str) -> str:
     return normal(text)
 
 
-@lru_cache(maxsize=65536)
 @lru_cache(maxsize=4096)
 def word_beginnings(text: str) -> frozenset[str]:
     """Return the first four letters of the words of a text that say something, in lower case."""
@@ -195,6 +194,7 @@ def word_beginnings(text: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=65536)
 def content_words(text: str) -> frozenset[str]:
     """Return the normalised words of a text without function words."""
     words = (normal(word).removesuffix("'s").removesuffix("’s") for word in text.split())

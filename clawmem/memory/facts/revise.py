@@ -12,7 +12,7 @@ from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
 from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
-from clawmem.memory.permission import check_scope_right
+from clawmem.memory.permission import check_may_read_fact, check_scope_right
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.quarantine import (
     ProposalWriter,
@@ -329,7 +329,7 @@ def _file_proposal(
     work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
 ) -> ReviseResult | None:
     """File a proposal if a person must decide about the change, and return the result; else return None."""
-    reason = quarantine_reason(new, [placed.fact for placed in olds]) or _reserved(work, olds)
+    reason = quarantine_reason(new, [placed.fact for placed in olds]) or reserved(work, olds)
     if reason is None:
         return None
     return _filed(work, new, entity, reason, does, [placed.fact for placed in olds])
@@ -346,7 +346,7 @@ def _filed(
     return ReviseResult((shown,), ("proposed",), commits[-1] if commits else None, notices)
 
 
-def _reserved(work: WriteScope, olds: Sequence[PlacedFact]) -> QuarantineReason | None:
+def reserved(work: WriteScope, olds: Sequence[PlacedFact]) -> QuarantineReason | None:
     """Return why an agent may not change these facts without a person, or None.
 
     A person stated one of them, and it is in a conflict that waits for a person, or `review.routes` names who decides.
@@ -384,6 +384,7 @@ def _found(work: WriteScope, reference: str) -> PlacedFact:
         raise InvalidInput(
             f"'{word}' is only a word of: {placed.fact.fact}", f"Name the fact by its id: {placed.fact.id}."
         )
+    check_may_read_fact(work.caller, placed)
     check_scope_right(work.vault, work.caller, placed.fact)
     return placed
 

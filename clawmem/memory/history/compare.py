@@ -57,12 +57,15 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
 
     A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
     `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
-    if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later.
+    if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later, and
+    NotPermitted for an agent if something was forgotten on request since then.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
         if last is None:
             raise before_first_commit(vault, newer or "")
+        if caller.agent and newer:
+            _refuse_forgotten(vault, last.commit)
         moment = moment_of(last.time) if newer else caller.now
         first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
         return _compare(vault, first, last)
@@ -178,19 +181,19 @@ def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
     if point is None:
         raise before_first_commit(vault, text)
     if caller.agent:
-        _refuse_forgotten(vault, point)
+        _refuse_forgotten(vault, point.commit)
     then = VaultAt(vault, point.commit)
     message = f"this is what the vault knew at {point.commit[:12]} ({point.time[:10]} {point.time[11:16]})"
     _ = then.settings, then.catalog  # read now, so that their problems are in the notices
     return PastVault(then, caller._replace(now=moment_of(point.moment)), point, (message, *then.notices))
 
 
-def _refuse_forgotten(vault: Vault, point: Revision) -> None:
-    """Raise NotPermitted if something was forgotten on request after a point in the history."""
-    later = HistoryFilter(grep=[trailer_pattern("Clawmem-Op", FORGET)], rev=f"{point.commit}..HEAD")
+def _refuse_forgotten(vault: Vault, commit: str) -> None:
+    """Raise NotPermitted if something was forgotten on request after a commit."""
+    later = HistoryFilter(grep=[trailer_pattern("Clawmem-Op", FORGET)], rev=f"{commit}..HEAD")
     with open_history(vault) as history:
         if any(True for _ in history.entries(later)):
             raise NotPermitted(
                 "Something was forgotten on request since then, so no agent reads what the vault knew.",
-                "Leave out --at. A person reads past states, on a terminal of their own.",
+                "Ask about the present, without --at. A person reads past states, on a terminal of their own.",
             )

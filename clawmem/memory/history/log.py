@@ -22,7 +22,7 @@ from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import FACT_PREFIX, Fact, check_prefix, is_reference
 from clawmem.model.history.comparison import bare, read_single_fact
-from clawmem.model.history.entry import ACCESS, HistoryEntry, trailer_pattern
+from clawmem.model.history.entry import ACCESS, FORGET, NOTE, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
 from clawmem.vault.exchange.create import is_shallow, shallow_commits
@@ -68,6 +68,8 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
         return found._replace(entries=without_forgotten(index, found.entries, caller))
 
     result = run_query(vault, read, one_state=False)
+    if caller.agent and any(entry.op == NOTE for entry in result.entries):
+        result = result._replace(entries=_without_earlier_notes(vault, result.entries))
     return result._replace(notices=(*result.notices, *shallow_notices(vault)))
 
 
@@ -78,6 +80,17 @@ def without_forgotten(index: Index, entries: Iterable[HistoryEntry], caller: Cal
         entry
         if gone.isdisjoint((*entry.facts, *entry.supersedes))
         else entry._replace(subject=f"{entry.subject.partition(':')[0]}: what was forgotten on request")
+        for entry in entries
+    )
+
+
+def _without_earlier_notes(vault: Vault, entries: Iterable[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+    """Return some entries without the words of notes from before a request to forget: it may have been about them."""
+    with open_history(vault) as history:
+        asked = next(history.entries(HistoryFilter(grep=[trailer_pattern("Clawmem-Op", FORGET)])), None)
+    last = asked.time if asked else ""
+    return tuple(
+        entry._replace(subject=entry.subject.partition(":")[0]) if entry.op == NOTE and entry.time <= last else entry
         for entry in entries
     )
 

@@ -16,6 +16,7 @@ ACCESS = "access"
 UNDO = "undo"
 REDACT = "redact"
 FORGET = "forget"
+NOTE = "note"
 UNDOES = "Undoes"
 HOUSEKEEPING = frozenset((ACCESS, "decay", "premises", "relate"))
 """What the heartbeat does to facts after somebody recorded them. It takes no part in the undo of a fact."""

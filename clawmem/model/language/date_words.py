@@ -85,7 +85,8 @@ _PATTERN = re.compile(
     r"|(?:back in|in|since|around|by|during|as of|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b(?!-\d)"
     r"|(?:(?:on|by|until|since|from|starting) )?"
     + _DAY.format("day")
-    + r"\b(?!s)(?:,? (?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)\b)?"
+    + r"\b(?!s)(?:,? (?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)\b"
+    r"(?!-| (?:floor|place|grade|hand|time|century|birthday|street|ave)))?"
     r")",
     re.IGNORECASE,
 )
@@ -97,6 +98,7 @@ _NUMBERED_DAY = re.compile(
     re.IGNORECASE,
 )
 _DAYS_BACK = 370
+_NEAR_DAYS = 62
 
 
 # "every Tuesday and Thursday" is a habit, not a date.
@@ -274,17 +276,14 @@ def _read(match: re.Match[str], message: date, ahead: bool) -> _Reading | None:
     if part["year"]:
         return f"{part['year']}-01-01", "", False
     weekday = _DAYS.index(part["day"].lower())
-    day = _numbered(weekday, int(part["number"]), message) if part["number"] else _weekday(weekday, message, ahead)
+    day = _numbered(weekday, int(part["number"] or 0), message) or _weekday(weekday, message, ahead)
     return day.isoformat(), day.isoformat(), True
 
 
-def _numbered(weekday: int, number: int, message: date) -> date:
-    """Return the nearest day with a number that is such a weekday. Raise ValueError if there is none near."""
-    near = (message + timedelta(days=side * away) for away in range(_DAYS_BACK) for side in (1, -1))
-    found = next((day for day in near if (day.day, day.weekday()) == (number, weekday)), None)
-    if found is None:
-        raise ValueError(f"no such weekday is a {number}")
-    return found
+def _numbered(weekday: int, number: int, message: date) -> date | None:
+    """Return the nearest day with a number that is such a weekday, or None if there is none within two months."""
+    near = (message + timedelta(days=side * away) for away in range(_NEAR_DAYS) for side in (1, -1))
+    return next((day for day in near if (day.day, day.weekday()) == (number, weekday)), None)
 
 
 def _span_named(match: re.Match[str], day: str | None) -> DaySpan | None:

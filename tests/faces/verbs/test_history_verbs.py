@@ -346,6 +346,7 @@ def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: 
     (fact,) = clawmem("list", "--json").data["facts"]
     clawmem("supersede", fact["id"], "Jane lives at 9 Elm Lane.")
     (moved,) = clawmem("list", "--json").data["facts"]
+    clawmem("note", "Wrote to 4 Linden Row.")
     head = clawmem("log", "--json").data["history"][-1]["commit"]
     clawmem("forget", "4 Linden Row", "--yes")
     for words in (
@@ -353,7 +354,8 @@ def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: 
         ("log", fact["id"]), ("log",), ("log", "areas/people/jane"), ("why", moved["id"]),
         ("why", moved["id"], "--json"),
         ("graph", "neighbors", moved["id"]), ("recall", "--at", head, "linden"), ("context", "--at", head, "linden"),
-        ("list", "--at", head, "--include-superseded"), ("show", "areas/people/jane"), ("diff", head),
+        ("list", "--at", head, "--include-superseded"), ("show", "areas/people/jane"),
+        ("diff", head), ("diff", head, head), ("retract", fact["id"]), ("supersede", fact["id"], "She moved."),
         ("wiki", "gate", fact["id"]), ("list", "--at", head),
     ):  # fmt: skip
         result = clawmem("--agent", "bot", *words)
