@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 # A reader is asked about the facts of so many days before today.
 _DAYS_TO_JUDGE = 7
 # So many of the facts that nobody placed are looked through for older days, and with each fact it sees so many older.
-_MOST_TYPED, _MOST_OLDER = 200, 3
+_MOST_TYPED, _MOST_OLDER = 60, 3
 _NOT_PLAIN = frozenset(("guardrail", "instruction", "decision", "lesson", "correction"))
 
 
@@ -135,15 +135,15 @@ class _PromotionDay(NamedTuple):
 
 def promotion_tasks(
     vault: Vault, caller: Caller, days: Sequence[str] = ()
-) -> dict[str, tuple[str, ModelTask, list[ScoredFact]]]:
+) -> dict[str, tuple[Sequence[str], ModelTask, list[ScoredFact]]]:
     """Return the tasks to judge the facts of some days, or of the last ones, that no reader has judged: by their ids,
-    each with its day and what it shows."""
+    each with its days and what it shows."""
     from clawmem.learning.by_model.judge import judging_tasks  # only where a reader is asked
 
     today = caller.now.date()
     last = days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)]
-    found = {}
-    for on in [*last, *([] if days else _earlier_days(vault, caller, last))]:
+    found: dict[str, tuple[Sequence[str], ModelTask, list[ScoredFact]]] = {}
+    for on in last:
         with writing(vault, caller, "promote", dry_run=True) as work:
             ranked = sorted(_day(work, on).candidates, key=lambda candidate: -candidate.judgement.score)
             open_ones = [
@@ -151,19 +151,26 @@ def promotion_tasks(
                 for candidate in ranked
                 if candidate.judgement.refusal is None and candidate.settled is None
             ]
-        asked = [candidate for candidate in open_ones if on in last or candidate.older]
-        found.update({key: (on, *task) for key, task in judging_tasks(asked, on).items()})
+        found.update({key: ((on,), *task) for key, task in judging_tasks(open_ones, on).items()})
+    if not days:
+        for key, (task, shown) in judging_tasks(_typed_earlier(vault, caller, last), "earlier days").items():
+            found[key] = (sorted({day_of(candidate.fact.timestamp) for candidate in shown}), task, shown)
     return found
 
 
-def _earlier_days(vault: Vault, caller: Caller, last: Collection[str]) -> list[str]:
-    """Return the days, newest first, of what a person typed earlier and nobody placed or judged: a person may have kept
-    notes for weeks before a reader is asked."""
+def _typed_earlier(vault: Vault, caller: Caller, last: Collection[str]) -> list[ScoredFact]:
+    """Return what a person typed before the last days, that nobody placed or judged and that may replace something: a
+    person may have kept notes for weeks before a reader is asked. The newest comes first."""
     with writing(vault, caller, "promote", dry_run=True) as work:
         default, judged = vault.settings.words("defaults.entity"), read_reading_state(vault).judged
-        facts = [placed.fact for placed in facts_of(work.index, default)[-_MOST_TYPED:]]
-    days = {day_of(fact.timestamp) for fact in facts if _is_typed(fact) and fact.id not in judged}
-    return sorted(days.difference(last), reverse=True)
+        found = []
+        for placed in reversed(facts_of(work.index, default)[-_MOST_TYPED:]):
+            fact, on = placed.fact, day_of(placed.fact.timestamp)
+            older = () if on in last or fact.id in judged else _older_statements(work, fact)
+            if older:
+                score = score_fact(counted_fact(work.index, fact), placed.entity, on)
+                found.append(ScoredFact(fact, placed.entity, score, older=older))
+    return [candidate for candidate in found if candidate.judgement.refusal is None]
 
 
 def _is_typed(fact: Fact) -> bool:
@@ -198,9 +205,9 @@ def apply_promotion(
     asked = promotion_tasks(vault, caller, days).get(key)
     if asked is None:
         return None
-    on, task, shown = asked
+    of_days, task, shown = asked
     judging = judged_facts(judge or caller.agent or "agent", checked_answer(task, answer), shown)
-    result = promote(vault, caller, on, judging=judging)
+    result = joined_results([promote(vault, caller, on, judging=judging) for on in of_days])
     state = read_reading_state(vault)
     judged = (*state.judged, *(scored_fact.fact.id for scored_fact in shown))[-MOST_JUDGED:]
     keep_reading_state(vault, state._replace(judged=judged))

@@ -316,16 +316,20 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
 def test_a_reader_says_which_typed_fact_replaces_an_older_one(clawmem: Command) -> None:
     for moment, words in (
         ("2026-10-01T09:00:00Z", "the cutover to the new warehouse is 27 November"),
-        ("2026-10-01T10:00:00Z", "the warehouse is in Halden"),
+        ("2026-10-01T10:00:00Z", "the ferry leaves at six"),
+        ("2026-10-02T09:00:00Z", "lunch with Fenella is at noon"),
         ("2026-10-09T09:00:00Z", "cutover pushed back to 11 December, Fenella wants it after the freeze"),
+        ("2026-10-11T09:00:00Z", "lunch with Fenella is at one now"),
     ):
         assert clawmem("remember", words, env={"CLAWMEM_NOW": moment}).code == 0
     later = {"CLAWMEM_NOW": "2026-11-20T09:00:00Z"}
     task = clawmem("learn", "pending", env=later).out
-    assert '"older": {"f1a": "the cutover to the new warehouse is 27 November"}' in task
-    assert "in Halden" not in task, "there is nothing older that it may replace"
-    row = {"fact": "f1", "worth": 0.8, "reason": "A deadline.", "over": ["f1a", "f9z"]}
-    answer = json.dumps({"task": task.split('"')[1], "judgements": [row]})
+    assert '"older": {"f1a": "lunch with Fenella is at noon"' in task and task.count('"older": {') == 2, "in one task"
+    assert '"f2b": "the cutover to the new warehouse is 27 November"' in task
+    assert "the ferry" not in task, "there is nothing older that it may replace"
+    row = {"fact": "f2", "worth": 0.8, "reason": "A deadline.", "over": ["f2b", "f9z"]}
+    rows = [row, {"fact": "f1", "worth": 0.3, "reason": "Lunch."}]
+    answer = json.dumps({"task": task.split('"')[1], "judgements": rows})
     result = clawmem("learn", "apply", "-", given=answer, env=later)
     assert (result.code, "replaced fact_" in result.out) == (0, True), result.err
     found = clawmem("recall", "when is the cutover?", env=later).out
