@@ -25,6 +25,7 @@ from clawmem.index.search.lookup import (
     facts_containing,
     facts_of,
     facts_of_days,
+    newest_of,
     standing_facts_with,
 )
 from clawmem.index.tables.fact_marks import counted_fact
@@ -164,7 +165,7 @@ def _typed_earlier(vault: Vault, caller: Caller, last: Collection[str]) -> list[
     with writing(vault, caller, "promote", dry_run=True) as work:
         default, judged = vault.settings.words("defaults.entity"), read_reading_state(vault).judged
         found = []
-        for placed in reversed(facts_of(work.index, default)[-_MOST_TYPED:]):
+        for placed in newest_of(work.index, default, _MOST_TYPED):
             fact, on = placed.fact, day_of(placed.fact.timestamp)
             older = () if on in last or fact.id in judged else _older_statements(work, fact)
             if older:

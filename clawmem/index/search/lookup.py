@@ -139,6 +139,12 @@ def facts_of(index: Index, entity: str) -> list[PlacedFact]:
     return _facts_where(index, "entity = ?", (entity,))
 
 
+def newest_of(index: Index, entity: str, most: int) -> list[PlacedFact]:
+    """Return the facts of an entity that were indexed last, at most so many, the newest first."""
+    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE entity = ? ORDER BY n DESC LIMIT ?"
+    return [fact_from_row(row) for row in index.database.execute(query, (entity, most))]
+
+
 def items_of(index: Index, entity: str) -> bytes:
     """Return the file with an entity's facts, as of HEAD, built from the index."""
     rows = index.database.execute("SELECT line FROM fact WHERE entity = ? ORDER BY n", (entity,))
