@@ -90,6 +90,24 @@ def speakers_with(index: Index, words: Mapping[str, Mapping[int, float]]) -> lis
     return [normal(name) for (name,) in index.database.execute(query, (json.dumps(sorted(best)),)) if name]
 
 
+def said_by(index: Index, name: str, span: DaySpan, most: int) -> list[Event]:
+    """Return the last events of some days, at most so many, of the speakers with a name (in lower case) or with all of
+    its words; the newest first."""
+    words = set(name.split())
+    speakers = [
+        speaker
+        for (speaker,) in index.database.execute("SELECT DISTINCT speaker FROM event WHERE speaker IS NOT NULL")
+        if words <= set(normal(speaker).split())
+    ]
+    query = "SELECT n FROM event WHERE day BETWEEN ? AND ? AND speaker IN (SELECT value FROM json_each(?))"
+    found = index.database.execute(
+        f"{query} AND recalled = 0 ORDER BY day DESC, n DESC LIMIT ?", (*span, json.dumps(speakers), most)
+    )
+    rows = [n for (n,) in found] if speakers else []
+    events = read_events(index, rows)
+    return [events[n] for n in rows if n in events]
+
+
 def passage_count(index: Index) -> int:
     """Return about how many events there are, plus the number of lines of notes.
 

@@ -73,6 +73,10 @@ _OF_A_DAY = frozenset(
     "note noted notes write wrote written say said tell told talk talked discuss discussed decide decided happen "
     "happened do did done".split()
 )
+_SAYING = frozenset(
+    "write writes wrote written say says said tell tells told mention mentioned report reported".split()
+)
+_LONGEST_NAME = 3
 _NOTED = re.compile(r"\b(?:note[ds]?|wrote|written)\b", re.IGNORECASE)
 _OTHER_QUESTIONS = frozenset("where when who whom whose why which how".split())
 # Days to come: a text that was written earlier means other days by these words.
@@ -211,6 +215,18 @@ def days_listed(question: str, now: datetime) -> DaySpan | None:
     from clawmem.model.language.date_words import without_dates  # few questions name days
 
     return span if asks_for_all(without_dates(question, now.date())) else None
+
+
+def speaker_asked(question: str, now: datetime) -> str | None:
+    """Return the name, in lower case, in a question for nothing but what somebody said: "what did Lars write?"."""
+    words = [word.lower() for word in _WORD.findall(question)]
+    if words[:1] != ["what"] or _SAYING.isdisjoint(words):
+        return None
+    from clawmem.model.language.date_words import without_dates  # few questions ask for what somebody said
+
+    words = [word.lower() for word in _WORD.findall(without_dates(question, now.date()))]
+    name = [word for word in words if word not in STOPWORDS | _OF_A_DAY | _SAYING]
+    return " ".join(name) if 0 < len(name) <= _LONGEST_NAME else None
 
 
 def asks_for_all(question: str) -> bool:

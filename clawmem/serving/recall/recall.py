@@ -45,6 +45,7 @@ from clawmem.model.language.question import (
     names_subject,
     proper_names,
     search_words,
+    speaker_asked,
     tells_past,
     time_asked,
     topics,
@@ -54,7 +55,7 @@ from clawmem.model.lifecycle.tiers import RECENCY_POLICY, tier_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, owner_of
-from clawmem.model.records.event import is_visible_to
+from clawmem.model.records.event import is_speech, is_visible_to
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.search.meant import PERSON, belongs_to, name_words, owners_asked
@@ -283,6 +284,9 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     span = _days_listed(asked)
     if span is not None:
         return _of_days(vault, index, asked, span)
+    told = _told_by_speaker(index, asked) if EVENTS in where and not wanted.as_of else None
+    if told is not None:
+        return told
     group = {EVENTS, NOTES, SUMMARIES} & set(where)
     # What is said twice appears once, so more is looked for than is shown.
     wide = asked._replace(limit=2 * asked.limit) if group else asked
@@ -327,6 +331,28 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
     if asked.words and not ((wanted.since or wanted.until) and asks_for_all(asked.words)):
         return days_listed(asked.words, asked.caller.now)
     return DaySpan(wanted.since or "0001-01-01", wanted.until or "9999-12-31")
+
+
+def _told_by_speaker(index: Index, asked: RecallQuery) -> RecallResult | None:
+    """Return the last messages of somebody, by time, where a question asks for nothing else and there are any."""
+    name, wanted = speaker_asked(asked.words, asked.caller.now), asked.wanted
+    if name is None:
+        return None
+    from clawmem.index.search.events import said_by  # few questions ask for what somebody said
+    from clawmem.serving.recall.events import with_verdicts
+
+    every = DaySpan(wanted.since or "0001-01-01", wanted.until or "9999-12-31")
+    span = time_asked(asked.words, asked.caller.now) or every
+    events = [
+        event
+        for event in said_by(index, name, span, 2 * asked.limit)
+        if is_speech(event) and is_visible_to(event, wanted.owners, wanted.reach)
+    ]
+    heard = [EventHit(event, 1.0, {"time": 1.0}, share=1.0) for event in reversed(events[: asked.limit])]
+    hits = (RecallHit(EVENTS, hit) for hit in with_verdicts(index, heard, stamp(asked.caller.now)))
+    ranking = [hit for hit in hits if not _is_kept_back(hit, asked.caller.agent)]
+    found = RecallResult((), {"time": ChannelReport(True, len(ranking))}, index.notices)
+    return found.ranked(ranking) if ranking else None
 
 
 def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
