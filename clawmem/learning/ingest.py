@@ -112,9 +112,10 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
 
 
-def _name_notices(vault: Vault, caller: Caller, speakers: Iterable[str]) -> list[str]:
+def _name_notices(vault: Vault, caller: Caller, speakers: set[str]) -> list[str]:
     """Return how a person says that a speaker who has their name in git is they, as long as no setting says who is."""
-    if caller.agent or caller.unattended or vault.settings.words("user.name") != BY_KEY["user.name"].default:
+    is_unset = vault.settings.words("user.name") == BY_KEY["user.name"].default
+    if not (speakers and is_unset) or caller.agent or caller.unattended:
         return []
     person = personal_identity(vault.git)
     own = {normal(person.name), *normal(person.name).split()[:1]} if person else set()
