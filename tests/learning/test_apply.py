@@ -245,6 +245,7 @@ def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task:
     for words in ("My dog is called Rex.", "My dog is named Rex", "Rex is a dog.", "Quote not in the event"):
         assert words.casefold() in result.follow_up.casefold()
     assert "Lisbon" not in result.follow_up
+    assert result.follow_up.count('- {"e": 1, ') == 2, "it numbers its own rows"
     assert exact_counter()(result.follow_up) < 400
     shown = pending(vault, caller, by_caller=True)
     assert (shown.text, shown.events, shown.waiting) == (result.follow_up, (third,), 1), "it waits for its answer"

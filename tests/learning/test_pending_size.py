@@ -47,6 +47,17 @@ def test_a_task_keeps_its_bound(vault: Vault, caller: Caller, size: int) -> None
         apply_answer(vault, now, json.dumps({"task": task.key, "facts": []}))
 
 
+def test_what_was_said_before_has_room_in_proportion_to_the_messages(vault: Vault, caller: Caller) -> None:
+    texts = [f"{number} {'The crane of Vestby lifts boilers. ' * 12}" for number in range(20)]
+    talk = [Message(n, "user", text, f"2026-11-20T10:{n:02}:00Z", "Ada", "s1") for n, text in enumerate(texts)]
+    ingest(vault, talk, caller, "x")
+    first = pending(vault, caller, most_events=6)
+    apply_answer(vault, caller, json.dumps({"task": first.key, "facts": []}))
+    text = pending(vault, caller).text
+    before = text.partition("<before>")[2].partition("</before>")[0]
+    assert [line.partition(" The")[0] for line in before.split("\n") if line] == ["Ada: 3", "Ada: 4", "Ada: 5"]
+
+
 def test_a_weekday_that_comes_again_ends_nothing(vault: Vault, caller: Caller) -> None:
     remember(vault, [draft_from_record({"fact": "Ada does not work on Fridays."}, caller.now)], caller)
     talk = [Message(1, "user", "My free day is Wednesday from now on.", "2026-11-17T10:00:00Z", "Ada", "s1")]

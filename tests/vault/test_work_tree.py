@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
+from clawmem.errors import Locked
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.strict_json import YAML_BYTES, UnreadFile
+from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import PARTIAL_PREFIX
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file, write_file
+from tests.conftest import NOW, Command
 from tests.faults.checks import git
 
 PATH = "projects/boat/plan.yaml"
@@ -20,6 +25,31 @@ def test_a_file_that_somebody_edited_stays(vault: Vault) -> None:
     assert update_file(vault, PATH, b"a: 0\n", b"a: 1\n"), "it has these contents already"
     assert update_file(vault, PATH, b"a: 1\n", None)
     assert not vault.path(PATH).parent.exists()
+
+
+@pytest.mark.parametrize(("path", "left"), [("notes.md", b"two\nmine\n"), ("graph.json", b"one\nmine\n")])
+def test_what_was_added_at_the_end_stays_and_no_json_is_put_together(vault: Vault, path: str, left: bytes) -> None:
+    write_file(vault, path, b"one\nmine\n")
+    assert not update_file(vault, path, b"one\n", b"two\n")
+    assert vault.read(path) == left
+
+
+def test_an_edit_of_what_was_read_and_forgotten_is_noticed(vault: Vault) -> None:
+    with transaction(vault, NOW, "test") as started:
+        started.read("MEMORY.md")
+        started.read_set.release()
+        (vault.root / "MEMORY.md").write_text("# Mine\n")
+        with pytest.raises(Locked, match="edited while this ran"):
+            started.read("MEMORY.md")
+
+
+def test_an_edit_in_the_workspace_of_an_agent_is_found_by_the_next_question(clawmem: Command, vault: Vault) -> None:
+    assert clawmem("agent", "create", "scout").code == 0
+    place = ("-e", "@scout/areas/notes", "--agent", "scout")
+    assert clawmem("remember", "The boat is red.", *place).code == 0
+    (items,) = vault.root.glob("agents/scout/**/items.json")
+    items.write_text(items.read_text().replace("red", "blue"))
+    assert "The boat is blue." in clawmem("show", "@scout/areas/notes").out
 
 
 def test_facts_that_are_edited_at_the_moment_of_a_change_stay_with_those_of_the_change(vault: Vault) -> None:

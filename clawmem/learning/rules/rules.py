@@ -36,7 +36,7 @@ from clawmem.learning.rules.clauses import (
 from clawmem.learning.rules.language import language_of
 from clawmem.learning.turn_end import keeping_score
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, is_low_trust
+from clawmem.model.facts.fact import DEFAULT_IMPORTANCE
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.para import Proposition, thing_in_front
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
@@ -65,7 +65,7 @@ def statements(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -
 
 
 def candidate_in(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> Proposition | None:
-    """Return the sentence of a person's own message with the strongest signal as a statement for review, or None."""
+    """Return the sentence of a person's own message with the strongest signal as a statement for the gate, or None."""
     reader = _reader_of(event, catalog, speakers)
     if reader is None or not reader.voice.own:
         return None
@@ -74,8 +74,7 @@ def candidate_in(event: Event, catalog: Catalog, speakers: Collection[str] = ())
     sentence = _strongest(stated)
     if sentence is None:
         return None
-    found = limit_trust(event, tuple(read_as_said(sentence, reader)))
-    return next((each for each in found if not is_low_trust(each.trust)), None)
+    return next(iter(limit_trust(event, tuple(read_as_said(sentence, reader)))), None)
 
 
 def _reader_of(event: Event, catalog: Catalog, speakers: Collection[str]) -> EventReader | None:

@@ -312,6 +312,17 @@ def test_status_shows_rights_and_promotions(hub: Hub, ana: Member) -> None:
     assert "connected to no organisation" in ana("org", "status").err
 
 
+def test_the_hub_learns_no_password_of_a_remote(hub: Hub, ana: Member) -> None:
+    url = "https://ana:tr0ub4dor-and-3@git.example/ana.git"
+    subprocess.run(["git", "remote", "add", "origin", url], cwd=ana.root, env=ana.environment, check=True)
+    hub.as_owner("UPDATE vault SET address = %s, head = ''", url)
+    hub.as_owner("DELETE FROM taken_commit")
+    assert "vault" not in ana("org", "status", "--json").data
+    subprocess.run(["git", "remote", "set-url", "origin", "https://git.example/ana.git"], cwd=ana.root, check=True)
+    hub.as_owner("UPDATE vault SET address = 'https://git.example/ana.git'")
+    assert ana("org", "status", "--json").data["vault"]["vault"] == "alpha"
+
+
 def test_who_leaves_may_retract_the_copies(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     own = ben.keep("The gateway is written in Go.")

@@ -126,6 +126,17 @@ def test_the_gates_and_the_scopes_refuse(acme: Member, ana: Member) -> None:
     assert commits(acme) == before
 
 
+def test_an_agent_without_the_scope_takes_nothing_back(acme: Member, ana: Member) -> None:
+    fact = ana.keep(PORT)
+    assert ana("org", "promote", fact).code == 0
+    assert ana("agent", "create", "scout").code == 0
+    assert ana("config", "set", "agents.scout.scopes", "project").code == 0
+    for verb in ("promote", "withdraw"):
+        refused = ana("org", verb, fact, "--agent", "scout")
+        assert refused.code == 1 and "may not write facts in the scope organisation" in refused.err, refused
+    assert ana("org", "status", "--json").data["promotions"][0]["status"] == "approved"
+
+
 def test_a_route_there_makes_it_wait_in_the_queue_there(acme: Member, ana: Member, ben: Member) -> None:
     assert acme("config", "set", "review.routes", "kind:bridge").code == 0
     fact = ana.keep(PORT)
@@ -325,6 +336,8 @@ def test_connect_names_what_it_cannot_use(acme: Member, ana: Member, tmp_path: P
     # A clone of somebody else's vault runs no program, and takes facts all the same.
     assert ana("org", "promote", ana.keep(PORT)).code == 0
     assert ana("org", "disconnect").code == 0
+    named = ana("org", "connect", str(acme.root), env={"CLAWMEM_ORG_URL": str(clone)})
+    assert named.code == 2 and "names the organisation already" in named.err
     by_variable = ana("org", "query", QUESTION, "--json", env={"CLAWMEM_ORG_URL": str(clone)})
     assert len(by_variable.data["facts"]) == 1
     assert "connected to no organisation" in ana("org", "query", "x").err

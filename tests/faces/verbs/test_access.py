@@ -220,6 +220,35 @@ def test_what_cannot_be_done_says_why(
     assert (found.code, says in found.err) == (code, True), found.err
 
 
+def test_what_only_one_of_two_marks_lets_somebody_see_is_not_shown(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    event, _ = shared
+    learned = clawmem("remember", "Lucia sleeps badly.", "--event", event, "--json").data["facts"][0]["id"]
+    assert clawmem("access", "mark", event, "--kind", "health", "--about", "lucia").code == 0
+    assert clawmem("access", "mark", learned, "--audience", "clara").code == 0
+    assert "clara may not see it" in clawmem("access", "why", learned, "--for", "clara").out
+    assert "sleeps" not in clawmem("list", "--viewer", "clara").out
+
+
+def test_a_message_that_was_taken_back_is_not_marked(
+    clawmem: Clawmem, vault_root: Path, shared: tuple[str, str]
+) -> None:
+    rows = ("My old line is 415-555-0168.", "Forget my old line 415-555-0168.")
+    lines = (json.dumps({"role": "user", "content": text, "timestamp": "2026-11-19T10:00:00Z"}) for text in rows)
+    assert clawmem("ingest", "-", given="\n".join(lines)).code == 0
+    first = json.loads((vault_root / "ledger/2026-11-19.jsonl").read_text().splitlines()[0])["id"]
+    for words in (("mark", first, "--kind", "health"), ("who", first)):
+        found = clawmem("access", *words)
+        assert (found.code, f"There is no message '{first}'." in found.err) == (1, True), found
+
+
+def test_a_mark_stands_in_a_line_of_its_own(clawmem: Clawmem, vault_root: Path, shared: tuple[str, str]) -> None:
+    ledger = vault_root / "ledger/2026-11-20.jsonl"
+    ledger.write_bytes(ledger.read_bytes().rstrip(b"\n"))
+    assert clawmem("access", "mark", shared[0], "--audience", "lucia").code == 0
+    assert [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert SECRET not in clawmem("recall", "biopsy", "--viewer", "clara").out
+
+
 def test_what_is_in_the_place_of_the_policy_opens_nothing(
     clawmem: Clawmem, vault_root: Path, shared: tuple[str, str]
 ) -> None:

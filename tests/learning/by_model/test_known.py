@@ -84,6 +84,7 @@ def test_the_turns_before_are_of_the_same_conversation_and_hold_no_orders() -> N
 def test_a_later_piece_is_preceded_by_the_end_of_the_one_before() -> None:
     long = said("Nothing was said. " * 400 + "The end.")
     first, second = split_events([long], ())
+    assert first.text.endswith("said.")
     assert turns_before([long], first) == ()
     (tail,) = turns_before([long], second)
     assert long.text[: second.start].endswith(tail.text)

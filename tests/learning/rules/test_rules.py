@@ -61,6 +61,7 @@ REQUESTS = [
         "The user asked to remember: rollbacks need a sign-off from Petra.",
     ),
     ("Can you remember that I'm vegan?", "The user is vegan."),
+    ("Remember that Petra says the build is green.", "The user asked to remember: Petra says the build is green."),
     ("til: sourdough needs a long rest", "The user learned: sourdough needs a long rest."),
     ("Always answer in German.", "The user wants this rule to be followed: always answer in German."),
     (

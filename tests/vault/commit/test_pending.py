@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from clawmem.errors import StorageFailed
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.disk import partial_path
+from clawmem.vault.git.index import index_lock_path
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git
@@ -50,3 +54,33 @@ def test_a_note_cannot_delete_files_outside(vault: Vault) -> None:
     with pytest.raises(StorageFailed, match="damaged"), transaction(vault, NOW, "test"):
         pass
     assert precious.exists()
+
+
+def test_half_a_file_goes_also_where_the_whole_one_was_edited_meanwhile(vault: Vault) -> None:
+    before = vault.head().commit
+    (vault.root / "MEMORY.md").write_text("# Theirs\n")
+    git(vault.root, vault.git.environment, "commit", "-qam", "note(x): mine")
+    write_pending(vault, PendingCommit(before, ("MEMORY.md",), "note(x): mine", ()))
+    (vault.root / "MEMORY.md").write_text("# Mine\n")
+    half = partial_path(vault.root / "MEMORY.md")
+    half.write_text("# The")
+    with transaction(vault, NOW, "test"):
+        pass
+    assert not half.exists()
+    assert (vault.root / "MEMORY.md").read_text() == "# Mine\n"
+
+
+def test_gits_index_stays_locked_until_a_change_that_failed_is_finished(vault: Vault) -> None:
+    """Otherwise `git commit -a` in between would take the change back."""
+    (vault.root / "MEMORY.md").write_text("# Mine\n")
+    in_the_way = vault.state / "git-index"
+    in_the_way.mkdir()
+    (in_the_way / "x").touch()
+    with transaction(vault, NOW, "test") as started, pytest.raises(IsADirectoryError):
+        started.adopt()
+    assert index_lock_path(vault).exists()
+    shutil.rmtree(in_the_way)
+    with transaction(vault, NOW, "test"):
+        pass
+    assert not index_lock_path(vault).exists()
+    assert git(vault.root, vault.git.environment, "status", "--porcelain") == ""

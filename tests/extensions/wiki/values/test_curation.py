@@ -61,6 +61,10 @@ def test_claims_with_the_same_value() -> None:
     message = TEA._replace(subject="Jane", predicate="likes", object="tea")
     again = message._replace(id="fact_00000002", fact="Tea is what Jane likes.", object="Tea")
     assert claims(message, again) == [("fact_00000001", "fact_00000002")]
+    (found,) = duplicate_claims(
+        (JANE, fact._replace(importance=0.1 * at)) for at, fact in enumerate((message, again), 1)
+    )
+    assert found.fact is not None and found.fact.importance == 0.2, "the more important one counts"
     assert claims(message, again._replace(object="coffee", fact="Coffee!")) == []
     (found,) = duplicate_claims((JANE, fact) for fact in (message._replace(trust="agent"), again))
     assert found.fact is not None and found.fact.fact == again.fact  # of a person rather than of an agent
