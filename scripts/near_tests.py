@@ -55,8 +55,12 @@ def changed_files(root: Path, base: str) -> list[str]:
 
 def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return the test files near changed files, with tests of transcripts, and further files that import them."""
-    sources = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.glob("clawmem/**/*.py")}
-    tests = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.glob("tests/**/test_*.py")}
+    sources = {
+        path.relative_to(root).as_posix(): path.read_text("utf-8") for path in sorted(root.glob("clawmem/**/*.py"))
+    }
+    tests = {
+        path.relative_to(root).as_posix(): path.read_text("utf-8") for path in sorted(root.glob("tests/**/test_*.py"))
+    }
     imported = {name: modules_in(text) for name, text in tests.items() if not name.startswith(_SLOW)}
     importers = {name: modules_in(text) for name, text in sources.items()}
     near: list[str] = []
