@@ -33,6 +33,7 @@ from clawmem.model.facts.fact import (
     SUPERSEDED,
     Fact,
     FactLink,
+    is_forgotten,
     is_low_trust,
     new_fact_id,
     trust_rank,
@@ -384,7 +385,8 @@ def _found(work: WriteScope, reference: str) -> PlacedFact:
         raise InvalidInput(
             f"'{word}' is only a word of: {placed.fact.fact}", f"Name the fact by its id: {placed.fact.id}."
         )
-    check_may_read_fact(work.caller, placed)
+    if is_forgotten(placed.fact):
+        check_may_read_fact(work.caller, placed)
     check_scope_right(work.vault, work.caller, placed.fact)
     return placed
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,7 +115,7 @@ def test_at_most_so_many_and_the_best_of_them() -> None:
     }
 
 
-def candidate(number: int, score: float, **more: str | None) -> ScoredFact:
+def candidate(number: int, score: float, **more: Any) -> ScoredFact:
     return ScoredFact(ALLERGY._replace(id=f"fact_{number:08x}"), NORA, PromotionScore(score, ("health lasts",)), **more)
 
 
