@@ -284,9 +284,9 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     span = _days_listed(asked)
     if span is not None:
         return _of_days(vault, index, asked, span)
-    told = _told_by_speaker(index, asked) if EVENTS in where and not wanted.as_of else None
-    if told is not None:
-        return told
+    messages = _told_by_speaker(index, asked) if EVENTS in where and not wanted.as_of else None
+    if messages is not None:
+        return messages
     group = {EVENTS, NOTES, SUMMARIES} & set(where)
     # What is said twice appears once, so more is looked for than is shown.
     wide = asked._replace(limit=2 * asked.limit) if group else asked
