@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from clawmem.learning.by_model.telemetry import (
 )
 from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others, pending
 from clawmem.learning.promote import PromoteResult, apply_promotion, promotion_tasks
+from clawmem.learning.report import replacement_line
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
@@ -104,7 +106,7 @@ def _promoted(result: PromoteResult) -> list[str]:
         for verdict in result.kept
     ]
     kept += [f"waits for a person as {proposal.id}: {proposal.says}" for proposal in result.proposals]
-    kept += [f"replaced {old.id} {old.fact}  [by: {new.fact}]" for old, new in result.replaced]
+    kept += starmap(replacement_line, result.replaced)
     left = len(result.verdicts) - len(result.kept)
     return [
         *kept,

@@ -6,6 +6,7 @@ Promotion at night: one run for each day that is due.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
@@ -25,6 +26,7 @@ from clawmem.learning.report import (
     learn_lines,
     promotion_data,
     promotion_line,
+    replacement_line,
 )
 from clawmem.learning.synthesize import SynthesizeResult
 from clawmem.llm.choice import Model
@@ -202,7 +204,7 @@ def _promote(result: PromotedNights, explain: bool) -> Report:
     for night in result.nights:
         lines += [f"promoted {counted(len(night.kept), 'fact')} of {night.on}"] if night.kept else []
         lines += map(promotion_line, night.verdicts if explain else [*night.kept, *night.waiting])
-        lines += [f"replaced {old.id} {old.fact}  [by: {new.fact}]" for old, new in night.replaced]
+        lines += starmap(replacement_line, night.replaced)
     shown = [night for night in result.nights if explain or night.kept or night.waiting or night.replaced]
     return Report({"promoted": [promotion_data(night, explain) for night in shown]}, tuple(lines))
 

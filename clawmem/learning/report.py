@@ -20,6 +20,7 @@ from clawmem.learning.reconciling.round_state import (
     UPDATED,
     LearningCandidate,
 )
+from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.promotion import PromotionVerdict, para_class
@@ -167,6 +168,11 @@ def promotion_line(verdict: PromotionVerdict) -> str:
     word = "promoted" if verdict.promoted else "waits" if verdict.waits else "left"
     proposal = f"{verdict.proposal}: " if verdict.waits and verdict.proposal else ""
     return f"{word:<8}  {fact_line(verdict.candidate.fact, verdict.candidate.entity)}  [{proposal}{verdict.reason}]"
+
+
+def replacement_line(old: Fact, new: Fact) -> str:
+    """Return a fact on one line that another one follows."""
+    return f"replaced {old.id} {old.fact}  [by: {new.fact}]"
 
 
 def _promotion_verdict(verdict: PromotionVerdict) -> dict[str, Any]:

@@ -365,6 +365,7 @@ def test_where_a_person_decides_no_agent_settles_what_was_typed(clawmem: Command
             break
         answer = {"task": task.split('"')[1], "judgements": [{"fact": "f1", "worth": 0.2, "reason": "A stand."}]}
         assert clawmem("learn", "apply", "-", given=json.dumps(answer), env=later).code == 0
+    assert '"older": {"f1a"' in task
     answer = {
         "task": task.split('"')[1],
         "judgements": [{"fact": "f1", "worth": 0.2, "reason": "It moved.", "over": ["f1a"]}],

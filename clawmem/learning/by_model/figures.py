@@ -203,7 +203,7 @@ def _by_words(text: str, wanted: Day, message: date) -> bool:
         or any(_away(match, away) for match in _AWAY.finditer(text))
         or (
             abs(away) <= _WITHIN_MONTH
-            and any(wanted.day in _numbered(match) for match in _NUMBERED.finditer(text))
+            and any(str(wanted.day) in match.groups() for match in _NUMBERED.finditer(text))
             and wanted.day not in {other_day.day for other_day in _read(text, message)}
         )
     )  # fmt: skip
@@ -227,10 +227,6 @@ def _away(match: re.Match[str], days: int) -> bool:
     unit = match["unit"][0].lower()
     size, slack = _UNIT_DAYS.get(unit, 30 if unit == "m" else 365), (0 if unit in _UNIT_DAYS else 16)
     return any(count.isdigit() and abs(sign * int(count) * size - days) <= slack for count in counts)
-
-
-def _numbered(match: re.Match[str]) -> tuple[int, ...]:
-    return tuple(int(number) for number in match.groups() if number)
 
 
 def _both_halves(hour: int, minutes: int, half: str | None) -> set[str]:

@@ -69,7 +69,6 @@ def event_units(
     Events that read as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are
     left out.
     """
-
     from clawmem.index.search.events import told_later  # few questions name days
 
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
