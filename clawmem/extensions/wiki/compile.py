@@ -15,7 +15,7 @@ from clawmem.extensions.wiki.gather import (
     Titles,
     WikiState,
     gather_page,
-    is_on_wiki,
+    names_on_wiki,
     read_wiki_state,
     titles_of,
     write_wiki_state,
@@ -46,7 +46,7 @@ from clawmem.extensions.wiki.values.page import (
     topic_page,
 )
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
-from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
+from clawmem.index.search.lookup import by_ids, event_day, facts_containing
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -157,8 +157,8 @@ def _usable_state(work: WriteScope) -> WikiState | None:
 
 def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], report: OnProgress | None) -> BuildPlan:
     context = GateContext(work.vault.catalog, work.caller)
-    titles = titles_of(entities(work.index))
-    names = {name for name in entity_names(work.index) if is_on_wiki(name)} | set(titles.entities)
+    titles = titles_of(work.index)
+    names = names_on_wiki(work.index, titles)
     before = last.pages if last else {}
     hand_before = last.by_hand if last else {}
     entries = {name: entry for name, entry in before.items() if name in names}
@@ -431,7 +431,7 @@ def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, byte
     """Return the reports with links to pages that a build removes: they lead to the page of the entity's present name,
     or only their words stay."""
     names = page_names(path for path in {*_files(work, FOLDER), *writes} if writes.get(path, b"") is not None)
-    targets = link_targets(titles_of(entities(work.index)).entities.values(), plan.topics, {})
+    targets = link_targets(titles_of(work.index).entities.values(), plan.topics, {})
     found: dict[str, bytes | None] = {}
     for path in _files(work, REPORTS):
         text = plan.texts.get(path) or work.text(path)

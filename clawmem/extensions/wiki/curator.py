@@ -51,7 +51,7 @@ from clawmem.extensions.wiki.values.page import (
 )
 from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, by_ids, entities, entity_exists
+from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, by_ids, entity_exists
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.facts.gates import GateContext, judge
@@ -174,7 +174,7 @@ def _week(caller: Caller, name: str | None) -> IsoWeek:
 
 def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
     plan = plan_build(work, texts=texts)
-    titles = titles_of(entities(work.index))
+    titles = titles_of(work.index)
     pages = _texts(work, plan)
     names, targets = page_names(pages), _targets(plan, pages, titles)
     found = [

@@ -19,7 +19,7 @@ from clawmem.extensions.wiki.values.page import (
     WikiConflict,
     entity_page,
 )
-from clawmem.index.search.lookup import PlacedFact, facts_of
+from clawmem.index.search.lookup import PlacedFact, entities, entity_names, facts_of, forgotten_entities
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
@@ -49,10 +49,11 @@ class Titles(NamedTuple):
     begins: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def titles_of(entities: Iterable[Entity], in_text: bool = False) -> Titles:
-    """Return the shared entities and their names; of two entities with one name, the first by path has it. With
-    `in_text`, a statement also names the entities whose titles stand in it."""
-    shared = {each.name: each for each in sorted(entities) if owner_of(each.name) is None}
+def titles_of(index: Index, in_text: bool = False) -> Titles:
+    """Return the shared entities and their names; of two entities with one name, the first by path has it. What was
+    forgotten as a whole has none. With `in_text`, a statement also names the entities whose titles stand in it."""
+    gone = forgotten_entities(index)
+    shared = {each.name: each for each in entities(index) if owner_of(each.name) is None and each.name not in gone}
     names: dict[str, str] = {}
     for entity in shared.values():
         for known in (entity.name, entity.title, *entity.aliases):
@@ -65,6 +66,12 @@ def titles_of(entities: Iterable[Entity], in_text: bool = False) -> Titles:
         if len(known) >= _SHORTEST and (first := _WORD.match(known)):
             begins.setdefault(first[0], []).append(known)
     return Titles(shared, names, subjects, begins)
+
+
+def names_on_wiki(index: Index, titles: Titles) -> set[str]:
+    """Return the entities that have a page: shared, no place of facts that wait, and not forgotten as a whole."""
+    names = {name for name in entity_names(index) if owner_of(name) is None and not is_candidate_place(name)}
+    return (names | titles.entities.keys()) - forgotten_entities(index)
 
 
 def named_in(text: str, titles: Titles) -> Iterator[str]:

@@ -21,7 +21,7 @@ from clawmem.extensions.wiki.compile import (
     topic_totals,
     with_links,
 )
-from clawmem.extensions.wiki.gather import gather_page, is_on_wiki, titles_of
+from clawmem.extensions.wiki.gather import gather_page, names_on_wiki, titles_of
 from clawmem.extensions.wiki.values.links import outside_markers
 from clawmem.extensions.wiki.values.page import (
     FOLDER,
@@ -45,7 +45,7 @@ from clawmem.extensions.wiki.values.page import (
 )
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import entities, entity_names, unreadable_notices
+from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.permission import check_may_read
@@ -134,8 +134,8 @@ class _Builder:
         self._report = report
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
-        self._titles = titles_of(entities(index), in_text=True)
-        self._names = {name for name in entity_names(index) if is_on_wiki(name)} | set(self._titles.entities)
+        self._titles = titles_of(index, in_text=True)
+        self._names = names_on_wiki(index, self._titles)
         self._entries: dict[str, PageEntry] = {}
         for name in self._names:
             check_may_read(caller, name)

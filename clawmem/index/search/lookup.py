@@ -119,6 +119,13 @@ def forgotten_ids(index: Index) -> set[str]:
     return {fact_id for (fact_id,) in index.database.execute(query, (RETRACTED, *FORGOTTEN))}
 
 
+def forgotten_entities(index: Index) -> set[str]:
+    """Return the entities of which something was to be forgotten and nothing else is served: no page names them."""
+    gone = forgotten_ids(index)
+    places = {placed.entity for placed in by_ids(index, gone).values()}
+    return {name for name in places if all(placed.fact.status == RETRACTED for placed in facts_of(index, name))}
+
+
 def by_prefix(index: Index, prefix: str) -> list[PlacedFact]:
     """Return the facts whose ids begin with a text."""
     return _facts_where(index, "id >= ? AND id < ?", (prefix, prefix + "\U0010ffff"))

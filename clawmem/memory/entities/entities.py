@@ -23,6 +23,7 @@ from clawmem.index.search.lookup import (
     entity_names,
     fact_counts,
     facts_of,
+    forgotten_entities,
     unreadable_notices,
 )
 from clawmem.index.tables.store import Index
@@ -140,7 +141,7 @@ def _list(index: Index) -> EntityList:
     described = {entity.name: entity for entity in entities(index)}
     rows = (
         EntityRow(described.get(name) or Entity(name, title_of(name), (), kind_of(name)), numbers.get(name, {}))
-        for name in entity_names(index)
+        for name in sorted({*entity_names(index)} - forgotten_entities(index))
     )
     return EntityList(tuple(rows), (*index.notices, *unreadable_notices(index)))
 

@@ -11,6 +11,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import (
     by_ids,
     entities,
+    forgotten_entities,
     forgotten_ids,
     refuse_if_unreadable,
     resolve_id,
@@ -23,6 +24,7 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import FACT_PREFIX, Fact, check_prefix, is_reference
 from clawmem.model.history.comparison import bare, read_single_fact
 from clawmem.model.history.entry import ACCESS, FORGET, NOTE, HistoryEntry, trailer_pattern
+from clawmem.model.pages.daily import HIDDEN_LINE
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
 from clawmem.vault.exchange.create import is_shallow, shallow_commits
@@ -65,7 +67,7 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
 
     def read(index: Index) -> LogResult:
         found = _log(vault, index, about, caller, bounds)
-        return found._replace(entries=without_forgotten(index, found.entries, caller))
+        return found._replace(entries=without_forgotten(vault, index, found.entries))
 
     result = run_query(vault, read, one_state=False)
     if caller.agent and any(entry.op == NOTE for entry in result.entries):
@@ -73,15 +75,26 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
     return result._replace(notices=(*result.notices, *shallow_notices(vault)))
 
 
-def without_forgotten(index: Index, entries: Iterable[HistoryEntry], caller: Caller | None) -> tuple[HistoryEntry, ...]:
-    """Return some entries; for an agent, without the words of facts that were to be forgotten."""
-    gone = forgotten_ids(index) if caller and caller.agent else set()
-    return tuple(
-        entry
-        if gone.isdisjoint((*entry.facts, *entry.supersedes))
-        else entry._replace(subject=f"{entry.subject.partition(':')[0]}: what was forgotten on request")
-        for entry in entries
-    )
+def without_forgotten(vault: Vault, index: Index, entries: Iterable[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+    """Return some entries without the words of facts and notes that were to be forgotten, and without the names of the
+    entities of which nothing else is known."""
+    gone, places = forgotten_ids(index), forgotten_entities(index)
+
+    def shown(entry: HistoryEntry) -> HistoryEntry:
+        if gone.isdisjoint((*entry.facts, *entry.supersedes)) and not (entry.op == NOTE and _is_hidden(vault, entry)):
+            return entry
+        did = entry.subject.partition("(")[0]
+        subject = entry.subject if entry.op == FORGET else f"{did}: what was forgotten on request"
+        return entry._replace(subject=subject, entities=tuple(name for name in entry.entities if name not in places))
+
+    return tuple(map(shown, entries))
+
+
+def _is_hidden(vault: Vault, entry: HistoryEntry) -> bool:
+    """Return whether the note of an entry is hidden on the page of its day."""
+    page, _, words = entry.subject.removeprefix(f"{NOTE}(").partition("): ")
+    lines = (vault.read_text(f"{page}.md") or "").splitlines()
+    return any(words.rstrip("…") in line for line in lines if line.startswith(HIDDEN_LINE))
 
 
 def _without_earlier_notes(vault: Vault, entries: Iterable[HistoryEntry]) -> tuple[HistoryEntry, ...]:

@@ -80,7 +80,9 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         found = fact_history(history, wanted)
         begins = shallow_starts(history, wanted)
-        histories = {name: without_forgotten(index, entries, caller) for name, entries in found.items()}
+        histories = {name: tuple(entries) for name, entries in found.items()}
+        if caller and caller.agent:
+            histories = {name: without_forgotten(vault, index, entries) for name, entries in found.items()}
     links = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in links if link.fact.id == placed.fact.id)
     event, problems = _evidence(vault, index, placed.fact)

@@ -15,6 +15,10 @@ _GENERATED = re.compile(r"<!-- clawmem:begin -->.*?(?:<!-- clawmem:end -->|\Z)",
 _COMMENT = re.compile(r"<!--.*?-->|(?P<open><!--.*)", re.DOTALL)
 
 
+HIDDEN_LINE = "<!-- hidden by "
+"""How the line of a note begins that a request to forget has hidden."""
+
+
 class NoteLine(NamedTuple):
     """One note: the time of day (`HH:MM`), if given, and the text."""
 

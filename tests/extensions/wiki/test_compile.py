@@ -16,7 +16,6 @@ from clawmem.errors import ClawmemError, ConflictMarkers
 from clawmem.extensions.wiki.compile import build_wiki, changed_names, counted_writes
 from clawmem.extensions.wiki.curator import check_pages, curate
 from clawmem.extensions.wiki.gather import STATE, read_wiki_state, titles_of
-from clawmem.index.search.lookup import entities
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.access import fold_accesses
@@ -104,7 +103,7 @@ def test_a_change_of_the_settings_or_the_catalog_concerns_every_page(vault: Vaul
     build_wiki(vault, caller)
     state, both = read_wiki_state(vault), {JANE, BOAT}
     with writing(vault, caller, "test") as work:
-        titles = titles_of(entities(work.index))
+        titles = titles_of(work.index)
         for path, names in (("clawmem.yaml", both), ("predicates.yaml", both), ("notes.txt", set()), (None, both)):
             changed = None if path is None else [path]
             assert changed_names(work, state, both, titles, changed) == names, path

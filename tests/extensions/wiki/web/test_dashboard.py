@@ -466,6 +466,29 @@ def test_an_unreadable_log_is_said_and_the_rest_is_shown(clawmem: Command, vault
     assert "governance/alignment.jsonl" in result.json["notices"][0]
 
 
+def test_what_was_forgotten_stands_on_no_page(
+    clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    clawmem("remember", "The boat leaks.", "-e", "projects/boat")
+    clawmem("note", "Jane lives in Oslo.")
+    clawmem("remember", "Jane lives in Oslo.", "-e", "areas/people/jane")
+    clawmem("wiki", "build")
+    clawmem("forget", "Jane", "--yes")
+    clawmem("heartbeat")
+    clawmem("wiki", "site", str(tmp_path / "site"))
+    files = (vault_root / "life" / "index.md", *(vault_root / "wiki").rglob("*.md"), *(tmp_path / "site").rglob("*"))
+    shown = {
+        str(path): path.read_text() for path in files if path.is_file() and not {"libraries", "static"} & {*path.parts}
+    }
+    shown |= {verb: clawmem(*verb.split()).out for verb in ("log", "log --json", "entity list")}
+    with served(vault_root, environment) as here:
+        here.log_in()
+        shown |= {page: here.get(page).text for page in ("", "timeline", "data/graph.js", "entity?name=projects/boat")}
+        assert here.get("entity?name=areas/people/jane").status == 404
+    assert [page for page, text in shown.items() if "Oslo" in text or "jane" in text.casefold()] == []
+    assert "remember: what was forgotten on request" in shown["log"] and "The boat leaks." in shown["timeline"]
+
+
 def test_long_lists_have_pages(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clawmem.extensions.wiki.web.dashboard.pages.ON_PAGE", 1)
     filled.do(

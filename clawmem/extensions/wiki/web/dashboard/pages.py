@@ -38,7 +38,15 @@ from clawmem.faces.verbs.table import load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
-from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, fact_counts, facts_containing
+from clawmem.index.search.lookup import (
+    by_ids,
+    entities,
+    entity_names,
+    event_day,
+    fact_counts,
+    facts_containing,
+    forgotten_entities,
+)
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GateContext
@@ -64,7 +72,7 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
-from clawmem.model.records.entity import kind_of, summary_path, title_of
+from clawmem.model.records.entity import Entity, kind_of, summary_path, title_of
 from clawmem.model.records.event import is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, STATES, Task
@@ -114,9 +122,9 @@ def home(view: View) -> Page:
     waiting = show_open(vault, 0, ON_PAGE)
     # First what only a person knows, last what clawmem could settle by itself.
     asked = sorted(waiting.details, key=lambda each: (each.proposal.kind != CONFLICT, each.proposal.kind == PROMOTION))
-    named = run_query(vault, lambda index: (entities(index), fact_counts(index)))
-    counts = {other.name: named[1].get(other.name, {}).get(ACTIVE, 0) for other in named[0]}
-    known = sorted(named[0], key=lambda other: (-counts[other.name], other.title.casefold()))
+    named, numbers = run_query(vault, lambda index: (_named(index), fact_counts(index)))
+    counts = {other.name: numbers.get(other.name, {}).get(ACTIVE, 0) for other in named}
+    known = sorted(named, key=lambda other: (-counts[other.name], other.title.casefold()))
     kinds = {each.name: each.kind or kind_of(each.name) for each in known}
     projects = [each for each in known if kinds[each.name] == "project"][:_PROJECTS]
     starts = [f"{each.title} is " for each in projects]
@@ -137,6 +145,12 @@ def home(view: View) -> Page:
         projects=[(*card, lead.fact if lead else "") for card, lead in zip(cards, leads, strict=True)],
         people=[(entity_address(each.name), each.title) for each in known if kinds[each.name] == "person"],
     )
+
+
+def _named(index: Index) -> list[Entity]:
+    """Return the entities that pages name."""
+    gone = forgotten_entities(index)
+    return [each for each in entities(index) if each.name not in gone]
 
 
 def _news(runtime: Runtime) -> list[NewsRow]:
@@ -348,7 +362,7 @@ def search(view: View) -> Page:
     hits = [_hit(kind, other, words) for kind, other in ranked]
     named = [
         (entity_address(each.name), each.title)
-        for each in run_query(view.runtime.vault(), entities)
+        for each in run_query(view.runtime.vault(), _named)
         if any(asked.casefold() in name.casefold() for name in (each.title, *each.aliases))
     ]
     return _page("search", "Search", answer.notices, asked=asked, hits=hits, recall=data, named=named[:24])
@@ -434,9 +448,11 @@ def entity(view: View) -> Page:
         raise InvalidInput("No entity is named.", "Use the links of the pages.")
     vault, caller = view.runtime.vault(), view.runtime.caller()
     name = find_readable_entity(vault, view.query["name"], caller)
+    if name in run_query(vault, forgotten_entities):
+        raise NotFound("What was known of it was forgotten.", "`clawmem undo` brings back what was forgotten last.")
 
     def gathered(index: Index) -> SitePage:
-        titles = titles_of(entities(index), in_text=True)
+        titles = titles_of(index, in_text=True)
         page, _ = gather_page(index, GateContext(vault.catalog, caller), titles, name)
         words = {name, page.entity.title, *page.entity.aliases}
         naming = entities_naming(index, words)
