@@ -66,6 +66,8 @@ from clawmem.vault.vault import Vault
 OBSIDIAN = "obsidian"
 # The least claims with a tag that give the tag a page.
 _TOPIC_CLAIMS = 2
+# With more new names than that, all pages are looked at, and not all facts for each of them.
+_MOST_MOVED = 60
 GONE = "The entity or topic of this page is gone. What people wrote here stays."
 
 
@@ -281,7 +283,11 @@ def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str])
         return set()
     places = {last.pages[name].path for name in moved & last.pages.keys()}
     named = {name for name, entry in last.pages.items() if places & entry.links.keys()}
-    return named | entities_naming(work.index, {word for name in moved for word in (name, *now.get(name, ()))})
+    words = {word for name in moved for word in (name, *now.get(name, ()))}
+    if len(words) > _MOST_MOVED:
+        return names
+    stating = {placed.entity for placed in facts_containing(work.index, *sorted(words))}
+    return named | stating | entities_naming(work.index, words)
 
 
 def hand_links(

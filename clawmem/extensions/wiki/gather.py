@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.extensions.wiki.values.page import (
@@ -40,18 +39,18 @@ _SHORTEST = 3
 
 class Titles(NamedTuple):
     """The shared entities by name, and their names by every word that people use for them: as written, and in normal
-    form, in which subjects are compared. `begins` has titles and aliases by their first word, if statements
-    are searched for them."""
+    form, in which subjects are compared. `begins` has titles and aliases by their first word: statements are
+    searched for them."""
 
     entities: Mapping[str, Entity]
     names: Mapping[str, str]
     subjects: Mapping[str, str]
-    begins: Mapping[str, Sequence[str]] = MappingProxyType({})
+    begins: Mapping[str, Sequence[str]]
 
 
-def titles_of(index: Index, in_text: bool = False) -> Titles:
+def titles_of(index: Index) -> Titles:
     """Return the shared entities and their names; of two entities with one name, the first by path has it. What was
-    forgotten as a whole has none. With `in_text`, a statement also names the entities whose titles stand in it."""
+    forgotten as a whole has none."""
     gone = forgotten_entities(index)
     shared = {each.name: each for each in entities(index) if owner_of(each.name) is None and each.name not in gone}
     names: dict[str, str] = {}
@@ -62,7 +61,7 @@ def titles_of(index: Index, in_text: bool = False) -> Titles:
     for known, name in names.items():
         subjects.setdefault(normal(known), name)
     begins: dict[str, list[str]] = {}
-    for known in sorted(names, key=len, reverse=True) if in_text else ():
+    for known in sorted(names, key=len, reverse=True):
         if len(known) >= _SHORTEST and (first := _WORD.match(known)):
             begins.setdefault(first[0], []).append(known)
     return Titles(shared, names, subjects, begins)
@@ -223,7 +222,7 @@ def _days_later(moment: str, days: int) -> list[str]:
 
 
 STATE = "wiki.json"
-_FORM = 2
+_FORM = 3
 
 
 class WikiState(NamedTuple):

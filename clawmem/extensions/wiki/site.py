@@ -134,7 +134,7 @@ class _Builder:
         self._report = report
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
-        self._titles = titles_of(index, in_text=True)
+        self._titles = titles_of(index)
         self._names = names_on_wiki(index, self._titles)
         self._entries: dict[str, PageEntry] = {}
         for name in self._names:

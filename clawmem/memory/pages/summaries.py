@@ -102,7 +102,7 @@ def _index(work: WriteScope, by_entity: dict[str, list[Fact]], described: dict[s
         for name, entity in described.items()
         if owner_of(name) is None and name not in gone
     ]
-    after = index_page(text, rows)
+    after = index_page(text, rows, wiki_links=work.vault.settings.words("wiki.links") == "obsidian")
     return after.encode() if after != text else None
 
 

@@ -190,29 +190,33 @@ def _rest(name: str, shown: int, total: int) -> str:
     return f"{total - shown} {more}{noun} not shown: `clawmem list --entity {name}`"
 
 
-def index_page(text: str, rows: Iterable[IndexRow]) -> str:
+def index_page(text: str, rows: Iterable[IndexRow], wiki_links: bool = False) -> str:
     """Return `life/index.md` with the list of entities between its markers; everything else stays unchanged."""
-    return with_generated(text, index_block(rows))
+    return with_generated(text, index_block(rows, wiki_links))
 
 
-def index_block(rows: Iterable[IndexRow]) -> str:
-    """Return the entities by PARA root, each with a link to its summary, its number of facts and the newest day."""
+def index_block(rows: Iterable[IndexRow], wiki_links: bool = False) -> str:
+    """Return the entities by PARA root, each with a link to its summary (with `wiki_links` a `[[link]]`), its number of
+    facts and the newest day."""
     by_root: dict[str, list[IndexRow]] = {root: [] for root in ROOTS}
     for row in sorted(rows):
         by_root.setdefault(row.name.split("/", 1)[0], []).append(row)
-    blocks = [_root_block(root, found) for root, found in by_root.items() if found]
+    blocks = [_root_block(root, found, wiki_links) for root, found in by_root.items() if found]
     return "\n\n".join(blocks) or "No entities yet."
 
 
-def _root_block(root: str, rows: Sequence[IndexRow]) -> str:
-    lines = [_index_line(row) for row in rows[:MAX_INDEX_ROWS]]
+def _root_block(root: str, rows: Sequence[IndexRow], wiki_links: bool) -> str:
+    lines = [_index_line(row, wiki_links) for row in rows[:MAX_INDEX_ROWS]]
     if len(rows) > MAX_INDEX_ROWS:
         lines.append(f"- {len(rows) - MAX_INDEX_ROWS} more: `clawmem entity list`")
     return f"## {root.capitalize()}\n\n" + "\n".join(lines)
 
 
-def _index_line(row: IndexRow) -> str:
+def _index_line(row: IndexRow, wiki_links: bool) -> str:
     title = re.sub(r"([\[\]\\])", r"\\\1", one_line(row.title))
+    link = f"[{title}]({row.name}/summary.md)"
+    if wiki_links and not set("[]|") & {*row.title}:
+        link = f"[[life/{row.name}/summary|{one_line(row.title)}]]"
     facts = "no facts" if row.facts == 0 else f"{row.facts} fact{'' if row.facts == 1 else 's'}"
     newest = f", newest {day_of(row.newest)}" if row.newest and row.facts else ""
-    return f"- [{title}]({row.name}/summary.md) `{row.name}`: {facts}{newest}"
+    return f"- {link} `{row.name}`: {facts}{newest}"

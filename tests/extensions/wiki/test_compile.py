@@ -110,6 +110,25 @@ def test_a_change_of_the_settings_or_the_catalog_concerns_every_page(vault: Vaul
         assert changed_names(work, None, both, titles, []) == both
 
 
+def test_names_in_sentences_are_links_of_obsidian_also_where_their_pages_come_later(
+    vault: Vault, clawmem: Command
+) -> None:
+    clawmem("config", "set", "wiki.links", "obsidian")
+    clawmem("remember", "Priya owns the parser of Kestrel.", "-e", "projects/kestrel")
+    clawmem("remember", "Ask [[Priya]] about releases, and [[Priya|the lead]] about plans.", "-e", "projects/kestrel")
+    clawmem("heartbeat")
+    assert "priya" not in (vault.read_text("wiki/projects/kestrel.md") or "")
+    clawmem("remember", "Priya works from Pune.", "-e", "areas/people/priya")
+    clawmem("wiki", "build")
+    page, priya = "wiki/projects/kestrel.md", "[[wiki/areas/people/priya|Priya]]"
+    shown = vault.read_text(page) or ""
+    assert f"- {priya} owns the parser" in shown
+    assert f"- Ask {priya} about releases, and [[wiki/areas/people/priya|the lead]] about plans." in shown
+    assert "[[wiki/projects/kestrel|Kestrel]]: 2 claims" in (vault.read_text("wiki/areas/people/priya.md") or "")
+    assert "- [[life/projects/kestrel/summary|Kestrel]] `projects/kestrel`" in (vault.read_text("life/index.md") or "")
+    assert clawmem("wiki", "build", "--full", "--json").data["written"] == []
+
+
 def test_pages_have_links_of_obsidian_where_the_vault_says_so(vault: Vault, caller: Caller, clawmem: Command) -> None:
     add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
     add(vault, caller, "Jane rents the boat.", related_entities=[BOAT], tags=["sea"])

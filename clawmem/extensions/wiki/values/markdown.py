@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from clawmem.extensions.wiki.values.page import (
     INDEX,
@@ -130,19 +131,23 @@ def _premise(claim: Fact, premise: Premise, path: str) -> str:
 
 
 def _with_links(claim: WikiClaim, path: str) -> str:
-    """Return the statement with links on the titles of entities in it, and after it links to the others."""
+    """Return the statement with links on the titles of entities in it, and after it links to the others. A title that
+    was written as a `[[link]]` is only a link."""
     text = claim.fact.fact
-    spans: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str, str]] = []
     others = []
     for page, title in claim.mentions:
-        found = re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text)
-        if found and all(found.end() <= start or end <= found.start() for start, end, _ in spans):
-            spans.append((found.start(), found.end(), page))
+        name = re.escape(title)
+        written = [*re.finditer(rf"\[\[{name}(?:\|([^\[\]|]+))?\]\]", text)]
+        bare = [] if written else [*islice(re.finditer(rf"(?<!\w){name}(?!\w)()", text), 1)]
+        found = [(*match.span(), page, match[1] or title) for match in (*written, *bare)]
+        if found and all(last <= start or end <= first for first, last, *_ in found for start, end, *_ in spans):
+            spans += found
         else:
             others.append(f"[{markdown_text(title)}]({relative_link(path, page)})")
     shown, at = "", 0
-    for start, end, page in sorted(spans):
-        shown += f"{_part(text[at:start])}[{_part(text[start:end])}]({relative_link(path, page)})"
+    for start, end, page, words in sorted(spans):
+        shown += f"{_part(text[at:start])}[{_part(words)}]({relative_link(path, page)})"
         at = end
     shown = shown + _part(text[at:]) if at else markdown_text(text)
     return f"{shown} (see {', '.join(others)})" if others else shown

@@ -452,7 +452,7 @@ def entity(view: View) -> Page:
         raise NotFound("What was known of it was forgotten.", "`clawmem undo` brings back what was forgotten last.")
 
     def gathered(index: Index) -> SitePage:
-        titles = titles_of(index, in_text=True)
+        titles = titles_of(index)
         page, _ = gather_page(index, GateContext(vault.catalog, caller), titles, name)
         words = {name, page.entity.title, *page.entity.aliases}
         naming = entities_naming(index, words)
