@@ -176,7 +176,7 @@ _FINDING = {
 WIKI = {
     "build": Command(
         build,
-        {"...": WikiBuild, "commit": str},
+        {"...": WikiBuild, "commit": (str, None)},
         ("clawmem wiki build",),
     ),
     "gate": Command(
