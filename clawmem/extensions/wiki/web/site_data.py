@@ -140,7 +140,7 @@ TOPICS = "topics"
 TITLE, ABOUT_IT = "", "*"
 
 # The places of values in the list of a fact.
-ID, KIND, LABEL, HOME, TRUST, SINCE, UNTIL, CATEGORY, DAY, STATE = range(10)
+ID, KIND, LABEL, HOME, TRUST, SINCE, UNTIL, CATEGORY, DAY, STATE, WHY = range(11)
 # What stands before the id of a fact that is no current claim, in the words of search.
 NOT_CURRENT = "~"
 
@@ -159,7 +159,7 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
     """Return the data of an entity's page: what search finds, and the facts and edges of the graph around it.
 
     A fact of another page has the path of that page as its home. A fact that this page shows has a category and a day,
-    and a state in words if it is no current claim. An edge is a kind with two ends: the number of a fact
+    a state in words if it is no current claim, and its reasons. An edge is a kind with two ends: the number of a fact
     in the list, or the path of a page."""
     value, shown = page.page, _shown_facts(page.page)
     facts: dict[str, list[Any]] = {}
@@ -171,7 +171,8 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
             home = None if path == value.path else site_path(path) if path in known and path is not None else ""
             kind = DECISION if fact.category == DECISION else FACT
             until = until or (day_of(fact.valid_to) if fact.valid_to else None)
-            about = (own.category, day_of(own.timestamp), state) if own else (None, None, None)
+            why = "; ".join(text for _, text in reasons_of(fact))
+            about = (own.category, day_of(own.timestamp), state, why) if own else (None, None, None, "")
             facts[fact.id] = [fact.id, kind, fact.fact, home, fact.trust or "user", _since(fact), until, *about]
         return fact.id
 
@@ -228,7 +229,7 @@ def own_data(page: OwnPage) -> dict[str, Any]:
 def talk_data(talk: Conversation) -> dict[str, Any]:
     """Return the data of a conversation's page: each event as what search finds."""
     rows = [
-        [event.id, "message", event.text, None, display_speaker(event), day, None, "message", day, None]
+        [event.id, "message", event.text, None, display_speaker(event), day, None, "message", day, None, ""]
         for event in talk.events
         for day in (day_of(event.timestamp),)
     ]
@@ -257,7 +258,8 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield TITLE, data["title"]
         yield ABOUT_IT, data["about"]
         shown = (fact for fact in data["facts"] if fact[CATEGORY] is not None)
-        yield from ((fact[ID] if fact[STATE] is None else NOT_CURRENT + fact[ID], fact[LABEL]) for fact in shown)
+        for fact in shown:
+            yield fact[ID] if fact[STATE] is None else NOT_CURRENT + fact[ID], f"{fact[LABEL]} {fact[WHY]}"
 
 
 class SearchIndex:

@@ -136,6 +136,16 @@ def test_search_finds_what_is_no_current_claim_and_says_so(visit: Visit, words: 
 
 
 @needs_browser
+@pytest.mark.parametrize("words", ["storms", "buoy far"])
+def test_search_finds_the_reason_of_a_statement_and_says_it(visit: Visit, words: str) -> None:
+    visit.open(f"search.html?q={words}")
+    found = visit.page.locator("#results li", has_text="because: Storms.; A buoy: too far out")
+    assert found.locator("mark").first.inner_text().lower() == words.split()[0]
+    found.locator("a").click()
+    assert visit.page.locator(":target").get_by_text("Storms.").is_visible()
+
+
+@needs_browser
 def test_current_claims_come_before_others(visit: Visit) -> None:
     visit.open("search.html?q=jane lives in")
     visit.page.locator("#results li").nth(1).wait_for()

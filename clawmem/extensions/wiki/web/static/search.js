@@ -97,10 +97,10 @@
     if (page.topics) return line(entry, (page.topics.find(([path]) => path === entry) || [entry, entry])[1], "topic");
     if (entry === "" || entry === "*") return line(page.path, page.title, page.kind);
     const fact = entry.startsWith("~") ? entry.slice(1) : entry;
-    const [, , text, , trust, , , category, day, state] = page.facts.find((one) => one[0] === fact);
+    const [, , text, , trust, , , category, day, state, why] = page.facts.find((one) => one[0] === fact);
     if (category === "message") return line(page.path + "#" + fact, text, [trust, "message", plain(day)].join(", "));
     const from = trust === "user" ? "" : trust === "external" ? "from outside, unverified" : "from " + trust;
-    return line(page.path + "#" + fact, text, [page.title, category, plain(day), from, state].filter(Boolean).join(", "));
+    return line(page.path + "#" + fact, text, [page.title, category, plain(day), from, state, why && "because: " + why].filter(Boolean).join(", "));
   }
 
   /* A day (ISO 8601) for people, as the pages write it. */
@@ -122,7 +122,7 @@
     const made = document.createElement("li");
     const link = marked(element("a", ""), text.length > LONGEST ? text.slice(0, LONGEST) + "\u2026" : text);
     link.setAttribute("href", path);
-    made.append(link, " ", element("span", about, "meta"));
+    made.append(link, " ", marked(element("span", "", "meta"), about));
     return made;
   }
 
