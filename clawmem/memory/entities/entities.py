@@ -9,11 +9,13 @@ Acts on agents. Each agent has its own pages and a workspace with the layout of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.graph import entities_naming
 from clawmem.index.search.lookup import (
     PlacedFact,
     entities,
@@ -28,16 +30,17 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
-from clawmem.memory.permission import check_may_read
+from clawmem.memory.permission import check_may_read, may_read
 from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
-from clawmem.model.facts.fact import Fact, is_revoked
+from clawmem.model.facts.fact import ACTIVE, Fact, is_revoked
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import check_statement, counted, normal
 from clawmem.model.pages.summary import front_matter, own_text, split_front_matter, with_own_text
 from clawmem.model.proposals.proposal import APPROVED, Proposal
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import (
@@ -76,12 +79,15 @@ class EntityList(NamedTuple):
 
 
 class EntityDetails(NamedTuple):
-    """An entity with the text of its summary and its facts."""
+    """An entity with the text of its summary, its facts, what current facts of others say of it as related or as their
+    subject, and the people whom these name or are of."""
 
     entity: Entity
     summary: str
     facts: tuple[PlacedFact, ...]
     notices: tuple[str, ...] = ()
+    about: tuple[PlacedFact, ...] = ()
+    people: tuple[Entity, ...] = ()
 
 
 class EntityChange(NamedTuple):
@@ -159,7 +165,37 @@ def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetail
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
     notices = (*index.notices, *unreadable_notices(index, found))
     summary = "" if index.is_restricted else vault.read_text(summary_path(found)) or ""
-    return EntityDetails(entity, summary, facts, notices)
+    about = tuple(_about(index, entity, caller))
+    current = [placed for placed in (*facts, *about) if placed.fact.is_current]
+    people = tuple(each for each in described.values() if each.name != found and _is_among(each, current))
+    return EntityDetails(entity, summary, facts, notices, about, people)
+
+
+def _about(index: Index, entity: Entity, caller: Caller) -> Iterator[PlacedFact]:
+    names = {entity.name, entity.title, *entity.aliases}
+    subjects = set(map(normal, names))
+    for other in sorted(entities_naming(index, names) - {entity.name}):
+        for placed in facts_of(index, other) if may_read(caller, other) else ():
+            is_named = not names.isdisjoint(placed.fact.related_entities)
+            is_named = is_named or (placed.fact.subject is not None and normal(placed.fact.subject) in subjects)
+            if is_named and placed.fact.status == ACTIVE and not quarantine_rule(placed.fact):
+                yield placed
+
+
+def _is_among(person: Entity, facts: Sequence[PlacedFact]) -> bool:
+    """Return whether an entity is a person whom some facts name, in words or as related, or are of."""
+    if (person.kind or kind_of(person.name)) != "person":
+        return False
+    names = (person.name, person.title, *person.aliases)
+    return any(
+        placed.entity == person.name
+        or any(
+            name in placed.fact.related_entities
+            or (name in placed.fact.fact and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", placed.fact.fact))
+            for name in names
+        )
+        for placed in facts
+    )
 
 
 def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> EntityChange:

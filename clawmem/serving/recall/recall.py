@@ -278,6 +278,15 @@ def recall(
     return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
+def said_of(
+    vault: Vault, name: str, caller: Caller, wanted: FactFilter, limit: int, where: Collection[str]
+) -> tuple[RecallResult, list[RecallHit]]:
+    """Return what `recall` finds of a name, and the hits that have a word of it themselves: not what is near in meaning
+    only, or was said beside them."""
+    result = recall(vault, name, caller, wanted, limit, where, 1, LEAST_SCORE)
+    return result, [hit for hit in result.ranking if "keyword" in hit.hit.channels and hit.hit.share]
+
+
 def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     """Return what `recall` returns, from an open index, without conflicts, and without recording an access."""
     where, wanted = asked.where, asked.wanted
