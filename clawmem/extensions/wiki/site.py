@@ -21,7 +21,7 @@ from clawmem.extensions.wiki.compile import (
     topic_totals,
     with_links,
 )
-from clawmem.extensions.wiki.gather import gather_page, names_on_wiki, titles_of
+from clawmem.extensions.wiki.gather import gather_page, named_in, names_on_wiki, titles_of
 from clawmem.extensions.wiki.values.links import outside_markers
 from clawmem.extensions.wiki.values.page import (
     FOLDER,
@@ -33,12 +33,14 @@ from clawmem.extensions.wiki.values.page import (
     OwnPage,
     PageEntry,
     PageLink,
+    SaidOf,
     Site,
     SitePage,
     SiteTopic,
     TopicPage,
     conversations,
     entity_page,
+    own_path,
     site_paths,
     source_events,
     topic_page,
@@ -55,13 +57,15 @@ from clawmem.model.pages.summary import generated_part, own_text, split_front_ma
 from clawmem.model.progress import OnProgress, Progress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
-from clawmem.model.records.event import MARK, PARTICIPANTS, is_speech, marked_by, parse_events
+from clawmem.model.records.event import MARK, PARTICIPANTS, display_speaker, is_speech, marked_by, parse_events
 from clawmem.vault.vault import Vault
 
 Render = Callable[[Site], Iterable[tuple[str, bytes]]]
 Links = Mapping[str, tuple[PageLink, ...]]
 Result = TypeVar("Result")
 _AT_ONCE = 200
+LATELY = 5
+"""How many messages and notes the page of an entity has."""
 _OWN_KINDS = (
     "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
 )  # fmt: skip
@@ -156,15 +160,17 @@ class _Builder:
         # The site has no reports, so links on them are not shown.
         by_hand = {path: links for path, links in self._links_by_hand(totals).items() if path in known}
         links = backlinks_of(self._entries, by_hand)
+        talks = self._talks() if messages else None
+        said = {} if talks is None else self._said(talks.values(), others)
         return Site(
-            self._pages(links, totals),
+            self._pages(links, totals, said),
             self._topics(totals, links),
             self._own(others),
             tuple(self._entries.values()),
             totals,
             others,
             self._texts([INDEX])[INDEX],
-            self._talks() if messages else None,
+            talks,
         )
 
     def _gather(self) -> None:
@@ -183,7 +189,9 @@ class _Builder:
             written |= {path: outside_markers(text) for path, text in found.items()}
         return hand_links(written, {}, self._entries, topics)
 
-    def _pages(self, links: Links, totals: Mapping[str, int]) -> Iterator[SitePage]:
+    def _pages(
+        self, links: Links, totals: Mapping[str, int], said: Mapping[str, tuple[SaidOf, ...]]
+    ) -> Iterator[SitePage]:
         """Yield the gathered pages with their links, events and notes."""
         names = sorted(self._entries)
         for start in range(0, len(names), _AT_ONCE):
@@ -192,7 +200,7 @@ class _Builder:
             for name in part:
                 page = with_links(self._spool.get(name), self._entries[name], links, totals)
                 notes = tuple((path, texts[path]) for path in (page.path, summary_path(name)) if texts[path])
-                yield SitePage(page, events_by_id(self.index, source_events(page)), notes)
+                yield SitePage(page, events_by_id(self.index, source_events(page)), notes, said.get(name, ()))
 
     def _topics(self, totals: Mapping[str, int], links: Links) -> tuple[SiteTopic, ...]:
         groups = topic_links(self._entries, totals)
@@ -224,6 +232,22 @@ class _Builder:
             and for_some.isdisjoint(event.metadata or {})
         )
         return {talk.path: talk for talk in conversations(shown)}
+
+    def _said(self, talks: Iterable[Conversation], pages: Iterable[str]) -> dict[str, tuple[SaidOf, ...]]:
+        """Return what messages, and the notes of days, say of the entities that they name, the newest first."""
+        rows = [
+            SaidOf(event.timestamp, display_speaker(event), event.text, f"{talk.path}#{event.id}")
+            for talk in talks
+            for event in talk.events
+        ]
+        for path, text in self._contents([path for path in pages if path.startswith("daily/")]).items():
+            day = path.rpartition("/")[2].removesuffix(".md")
+            rows += [SaidOf(f"{day}T{line.time or ''}", "note", line.text, own_path(path)) for line in note_lines(text)]
+        found: dict[str, tuple[SaidOf, ...]] = {}
+        for row in sorted(rows):
+            for name in {*named_in(row.text, self._titles)}:
+                found[name] = (row, *found.get(name, ())[: LATELY - 1])
+        return found
 
     def _own_titles(self, topics: Iterable[str], messages: bool) -> dict[str, str]:
         """Return the titles of the Markdown files that people wrote for everyone, by path. The text of a file at the

@@ -171,13 +171,23 @@ def relative_link(source: str, target: str) -> str:
 OWN = "own"
 
 
+class SaidOf(NamedTuple):
+    """What was said or noted of an entity: the time (ISO 8601), who said it, the words, and the address in a site."""
+
+    at: str
+    who: str
+    text: str
+    place: str
+
+
 class SitePage(NamedTuple):
-    """The page of an entity with the events that its facts come from, by id, and what people wrote there, as pairs of
-    a vault path and Markdown."""
+    """The page of an entity with the events that its facts come from, by id, what people wrote there, as pairs of
+    a vault path and Markdown, and what was said of it lately, the newest first."""
 
     page: EntityPage
     events: Mapping[str, Event]
     notes: tuple[tuple[str, str], ...] = ()
+    said: tuple[SaidOf, ...] = ()
 
 
 class SiteTopic(NamedTuple):

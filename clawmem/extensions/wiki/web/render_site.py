@@ -300,6 +300,7 @@ class EntityView:
             "topics": self._links(page.topics),
             # Those whose claims lead here are among the people and what is related.
             "backlinks": self._links(link for link in page.backlinks if link.by_hand or not link.claims),
+            "said": [(row.who, row.text, self._root + row.place, days(row.at[:10])) for row in self._value.said],
             "held_back": page.held_back,
             "written": written,
         }

@@ -489,6 +489,34 @@ def test_what_was_forgotten_stands_on_no_page(
     assert "remember: what was forgotten on request" in shown["log"] and "The boat leaks." in shown["timeline"]
 
 
+def test_the_page_of_a_project_has_its_notes_and_messages_and_no_errand_of_others(
+    clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    clawmem("remember", "Osprey is a reader of logs.", "-e", "projects/osprey")
+    clawmem("note", "The Osprey demo went well.")
+    clawmem("note", "Water the plants.")
+    said = ("Osprey will be shown on Tuesday.", "The dentist is at four.", "Buy bread and milk.")
+    lines = [
+        {"role": "user", "content": text, "session": "ses_1", "timestamp": f"2026-11-20T09:0{number}:00Z"}
+        for number, text in enumerate(said)
+    ]
+    (tmp_path / "talk.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    clawmem("ingest", str(tmp_path / "talk.jsonl"))
+    pages = []
+    for name, words in (("with", ("--with", "messages")), ("without", ())):
+        clawmem("wiki", "site", str(tmp_path / name), *words)
+        pages.append((tmp_path / name / "projects/osprey.html").read_text())
+    with served(vault_root, environment) as here:
+        here.log_in()
+        pages.append(here.get("entity?name=projects/osprey").text)
+    for page, has_talk in zip(pages, (True, False, True), strict=True):
+        lately = page.partition("Said lately")[2]
+        assert ("The Osprey demo went well." in lately and said[0] in lately) is has_talk
+        assert not any(words in page for words in ("dentist", "bread", "plants"))
+    place = re.search(r'href="\.\./([^"]+)">Osprey will be shown', pages[0])
+    assert place and (tmp_path / "with" / place[1].partition("#")[0]).is_file()
+
+
 def test_long_lists_have_pages(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clawmem.extensions.wiki.web.dashboard.pages.ON_PAGE", 1)
     filled.do(

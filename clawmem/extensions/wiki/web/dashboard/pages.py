@@ -15,9 +15,10 @@ from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.extensions.wiki.gather import gather_page, named_in, titles_of
-from clawmem.extensions.wiki.site import with_site
+from clawmem.extensions.wiki.site import LATELY, with_site
 from clawmem.extensions.wiki.values.page import (
     PageLink,
+    SaidOf,
     SitePage,
     conversations,
     entity_page,
@@ -73,14 +74,24 @@ from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity, kind_of, summary_path, title_of
-from clawmem.model.records.event import is_silent, ledger_path, parse_events
+from clawmem.model.records.event import display_speaker, is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, STATES, Task
 from clawmem.model.search.passage import excerpt
 from clawmem.review.review import ProposalDetails, show_open
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
-from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES
+from clawmem.serving.recall.recall import said_of
+from clawmem.serving.recall.result import (
+    EVENTS,
+    FACTS,
+    NOTES,
+    RECALL_KINDS,
+    SUMMARIES,
+    EventHit,
+    FactHit,
+    NoteHit,
+)
 from clawmem.vault.edits.adoption import user_identity
 from clawmem.vault.history.points import last_commit_at
 from clawmem.work.sessions.records import list_sessions
@@ -475,15 +486,16 @@ def entity(view: View) -> Page:
     rest = [
         {**_fact(placed.fact, placed.entity), "against": listed.conflicts.get(placed.fact.id, ())}
         for placed, _ in listed.facts
+    hits = said_of(vault, title, caller, filter_of(vault, caller), 2 * LATELY, (EVENTS, NOTES))[1]
+    rows = (_said(hit.hit) for hit in hits if not isinstance(hit.hit, FactHit))
+    value = value._replace(said=tuple(sorted((row for row in rows if row.at), reverse=True)[:LATELY]))
         if placed.fact.id not in shown
     ]
-    events = _answer(view.runtime, "recall", question=title, scope=EVERY_SCOPE).made()[EVENTS]
     tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
-    lately = sorted(events, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
     found = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
     decide = {target.id: each.id for each in found if each.kind == CONFLICT for target in each.targets}
     waiting = [(each, each.fact and quarantine_rule(each.fact)) for each in found if each.id not in decide.values()]
-    more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting, "decide": decide}
+    more = {"rest": rest, "tasks": tasks, "waiting": waiting, "decide": decide}
     return _page("entity", title, listed.notices, **known.values(written), **more)
 
 
@@ -491,6 +503,13 @@ def graph(view: View) -> Page:
     """Show the graph of the site; its data come with a script."""
     del view
     return Page("dashboard/graph.html", "Graph", {"notices": ()})
+
+
+def _said(hit: EventHit | NoteHit) -> SaidOf:
+    if isinstance(hit, NoteHit):
+        return SaidOf(hit.day or "", "note", hit.text, f"note?{urlencode({'path': hit.path})}")
+    event = hit.event
+    return SaidOf(event.timestamp, display_speaker(event), event.text, _LINKS[EVENTS].format(event.id))
 
 
 def graph_data(view: View) -> Mapping[str, bytes]:
