@@ -517,6 +517,25 @@ def test_the_page_of_a_project_has_its_notes_and_messages_and_no_errand_of_other
     assert place and (tmp_path / "with" / place[1].partition("#")[0]).is_file()
 
 
+def test_changes_fold_settings_and_what_brings_pages_up_to_date_whoever_asks(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    clawmem("config", "set", "wiki.links", "obsidian")
+    clawmem("remember", "Kestrel uses Kafka.", "-e", "projects/kestrel")
+    clawmem("heartbeat")
+    clawmem("remember", "Kestrel ships in June.", "-e", "projects/kestrel")
+    clawmem("wiki", "build")
+    authors = {entry["op"]: entry["author"] for entry in clawmem("log", "--json").data["history"]}
+    assert (authors["wiki"], authors["remember"], authors["relate"]) == ("clawmem", "Ada Person", "clawmem")
+    with served(vault_root, environment) as here:
+        here.log_in()
+        shown, _, folded = here.get("timeline").text.partition("of upkeep</summary>")
+    assert shown.count("<time>") == 2 and "Kestrel ships in June." in shown and "Kafka" in shown
+    assert "wiki.links: obsidian <del>relative</del>" in folded and "1 triple read" in folded
+    pages = [entry for entry in folded.split("<li>") if "Pages, by clawmem" in entry]
+    assert pages and not any("Undo" in entry for entry in pages)
+
+
 def test_long_lists_have_pages(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clawmem.extensions.wiki.web.dashboard.pages.ON_PAGE", 1)
     filled.do(

@@ -62,7 +62,7 @@ from clawmem.model.facts.fact_words import reasons_of
 from clawmem.model.facts.reach import EVERY_SCOPE
 from clawmem.model.facts.validity import is_over
 from clawmem.model.history.comparison import CORRECTED, told_changes
-from clawmem.model.history.entry import REDACT
+from clawmem.model.history.entry import HOUSEKEEPING, OF_PAGES, REDACT
 from clawmem.model.kinds import PAGE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words
@@ -336,16 +336,22 @@ _SUBJECT = re.compile(
     r"(?P<did>[\w ]+)\((?P<place>[^()]*)\): (?P<text>.*?)"
     r"(?: \(was: (?P<was>.*?)\))?(?: \(because: (?P<because>.*?)\))?"
 )
+_SETTING = "config"
+_UPKEEP = {_SETTING, *OF_PAGES, *HOUSEKEEPING}
 _NO_PARTS = dict.fromkeys(_SUBJECT.groupindex, "")
 
 
 def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
     facts, found = record.get("facts", ()), _SUBJECT.fullmatch(record["subject"])
     parts = found.groupdict("") if found else {**_NO_PARTS, "text": record["subject"]}
-    entity_name = next(iter(record.get("entities", ())), "")
+    entity_name, op = next(iter(record.get("entities", ())), ""), record.get("op")
+    text = parts["place"] if parts["text"] == "by hand" else parts["text"]
+    if op == _SETTING and " -> " in text:
+        before, _, text = text.partition(" -> ")
+        text, parts["was"] = f"{parts['place']}: {text}", before
     return {
         **parts,
-        "text": parts["place"] if parts["text"] == "by hand" else parts["text"],
+        "text": text,
         "entity": entity_name,
         "place": title_of(entity_name) if entity_name else "",
         "commit": record["commit"],
@@ -355,8 +361,8 @@ def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
         "subject": record["subject"],
         "facts": facts[:_NAMED],
         "more": max(0, len(facts) - _NAMED),
-        "is_upkeep": record["author"] == "clawmem" and not facts,
-        "can_undo": len(record.get("parents", ())) == 1 and record.get("op") != REDACT,
+        "is_upkeep": (record["author"] == "clawmem" and not facts) or op in _UPKEEP,
+        "can_undo": len(record.get("parents", ())) == 1 and op not in (REDACT, *OF_PAGES),
     }
 
 
@@ -480,15 +486,15 @@ def entity(view: View) -> Page:
         for path in (value.page.path, summary_path(name))
         if (text := own_text((vault.read(path) or b"").decode("utf-8-sig", errors="replace")))
     ]
+    hits = said_of(vault, title, caller, filter_of(vault, caller), 2 * LATELY, (EVENTS, NOTES))[1]
+    rows = (_said(hit.hit) for hit in hits if not isinstance(hit.hit, FactHit))
+    value = value._replace(said=tuple(sorted((row for row in rows if row.at), reverse=True)[:LATELY]))
     known = EntityView(value, view.root, {}, lambda event: f"talk/{event.id}#{event.id}")
     listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
     shown = {fact.id for fact in facts_on(value.page)}
     rest = [
         {**_fact(placed.fact, placed.entity), "against": listed.conflicts.get(placed.fact.id, ())}
         for placed, _ in listed.facts
-    hits = said_of(vault, title, caller, filter_of(vault, caller), 2 * LATELY, (EVENTS, NOTES))[1]
-    rows = (_said(hit.hit) for hit in hits if not isinstance(hit.hit, FactHit))
-    value = value._replace(said=tuple(sorted((row for row in rows if row.at), reverse=True)[:LATELY]))
         if placed.fact.id not in shown
     ]
     tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
@@ -499,17 +505,17 @@ def entity(view: View) -> Page:
     return _page("entity", title, listed.notices, **known.values(written), **more)
 
 
-def graph(view: View) -> Page:
-    """Show the graph of the site; its data come with a script."""
-    del view
-    return Page("dashboard/graph.html", "Graph", {"notices": ()})
-
-
 def _said(hit: EventHit | NoteHit) -> SaidOf:
     if isinstance(hit, NoteHit):
         return SaidOf(hit.day or "", "note", hit.text, f"note?{urlencode({'path': hit.path})}")
     event = hit.event
     return SaidOf(event.timestamp, display_speaker(event), event.text, _LINKS[EVENTS].format(event.id))
+
+
+def graph(view: View) -> Page:
+    """Show the graph of the site; its data come with a script."""
+    del view
+    return Page("dashboard/graph.html", "Graph", {"notices": ()})
 
 
 def graph_data(view: View) -> Mapping[str, bytes]:
