@@ -536,6 +536,23 @@ def test_changes_fold_settings_and_what_brings_pages_up_to_date_whoever_asks(
     assert pages and not any("Undo" in entry for entry in pages)
 
 
+def test_what_holds_stands_before_many_people_who_are_folded(clawmem: Command, tmp_path: Path) -> None:
+    names = [f"Person {chr(65 + number // 26)}{chr(65 + number % 26)}" for number in range(32)]
+    lines = [
+        {"fact": f"{name} is a sailor.", "entity": f"areas/people/{name.lower().replace(' ', '-')}"} for name in names
+    ]
+    lines += [{"fact": "Deploy with `make image`.", "entity": "projects/kestrel"}]
+    lines += [{"fact": f"{name} tests Kestrel.", "entity": "projects/kestrel"} for name in names]
+    (tmp_path / "facts.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    clawmem("remember", "--jsonl", str(tmp_path / "facts.jsonl"))
+    clawmem("wiki", "site", str(tmp_path / "site"))
+    page = (tmp_path / "site" / "projects" / "kestrel.html").read_text()
+    facts, _, people = page.partition('<section aria-labelledby="people">')
+    assert "make image" in facts and 'class="chips"' not in facts
+    shown, _, folded = people.partition("<summary>and 26 more</summary>")
+    assert shown.count("<li>") == 6 and folded.partition("</details>")[0].count("<li>") == 26
+
+
 def test_long_lists_have_pages(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clawmem.extensions.wiki.web.dashboard.pages.ON_PAGE", 1)
     filled.do(
