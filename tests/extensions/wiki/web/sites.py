@@ -99,6 +99,26 @@ def small_site() -> Site:
     return Site(pages, (topic,), (own,), entries, {"sea": 2}, {SAILING: "Sailing"})
 
 
+def dense_site() -> Site:
+    """A site of 12 projects and 48 people, each of which names most of the others, one of them in a decision."""
+    names = [f"projects/project-{n}" for n in range(12)] + [f"areas/people/person-{n}" for n in range(48)]
+    pages, entries = [], []
+    for at, name in enumerate(names):
+        others = [entity_page(names[(at + step) % len(names)]) for step in range(1, 50)]
+        claims = tuple(
+            WikiClaim(
+                fact(f"fact_{at}x{step}", f"Claim {step} of {at}.", category="fact" if step else "decision"),
+                mentions=((path, path),),
+            )
+            for step, path in enumerate(others)
+        )
+        title, path = name.rpartition("/")[2], entity_page(name)
+        kind = "project" if at < 12 else "person"
+        pages.append(SitePage(EntityPage(path, Entity(name, title), claims), {}))
+        entries.append(PageEntry(path, title, [], kind, 49, 0, "2026-11-20", dict.fromkeys(others, 1), {}, None))
+    return Site(tuple(pages), (), (), tuple(entries), {}, {})
+
+
 def write(site: Site, folder: Path) -> Path:
     write_site(folder, render_site(site))
     return folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ import pytest
 
 from clawmem.extensions.wiki.web.render_site import render_site
 from tests.browser import Visit, needs_browser, open_browser
-from tests.extensions.wiki.web.sites import small_site, write
+from tests.extensions.wiki.web.sites import dense_site, small_site, write
 
 VIEWS = (
     "index.html", "areas/people/jane.html", "projects/boat.html", "topics/sea.html", "search.html?q=oslo",
@@ -182,6 +183,50 @@ def test_the_graph_shows_a_neighbourhood_filters_and_goes_back_in_time(visit: Vi
     page.locator("#time").fill(str(page.locator("#time").get_attribute("max")))
     assert shows("Jane lives in Bergen.") and not shows("The boat is red.")
     assert page.locator("#drawing canvas").count() > 0
+
+
+# The sizes of the connected areas of one colour in a picture, in pixels.
+_AREAS = """async ([picture, colour]) => {
+  const shown = await createImageBitmap(await (await fetch("data:image/png;base64," + picture)).blob());
+  const [wide, high] = [shown.width, shown.height];
+  const context = new OffscreenCanvas(wide, high).getContext("2d");
+  context.drawImage(shown, 0, 0);
+  const { data } = context.getImageData(0, 0, wide, high);
+  const left = new Set();
+  const has = (at) => colour.every((part, number) => data[4 * at + number] === part);
+  for (let at = 0; at < wide * high; at += 1) if (has(at)) left.add(at);
+  const sizes = [];
+  for (const start of left) {
+    const open = [start];
+    let size = 0;
+    left.delete(start);
+    while (open.length) {
+      const at = open.pop();
+      size += 1;
+      for (const next of [at - 1, at + 1, at - wide, at + wide]) if (left.delete(next)) open.push(next);
+    }
+    sizes.push(size);
+  }
+  return sizes;
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1400, 390])
+def test_no_page_lies_over_another_in_a_dense_graph(browser: Any, tmp_path: Path, width: int) -> None:
+    visit = Visit(browser, write(dense_site(), tmp_path / "site"), viewport={"width": width, "height": 900})
+    visit.open("graph.html")
+    visit.page.locator("#status", has_text="links").wait_for()
+    accent = visit.page.evaluate("getComputedStyle(document.querySelector('#legend i')).backgroundColor")
+    colour = [int(part) for part in re.findall(r"\d+", accent)]
+    picture = base64.b64encode(visit.page.locator("#drawing").screenshot()).decode()
+    other = browser.new_page()
+    sizes = [size for size in other.evaluate(_AREAS, [picture, colour]) if size > 100]
+    other.close()
+    # Each of the projects is a whole circle, but for the letters in it.
+    assert len(sizes) == 12 and min(sizes) > 0.7 * max(sizes), sizes
+    assert visit.problems == []
+    visit.close()
 
 
 @needs_browser

@@ -27,7 +27,19 @@
   // So many nodes arrange themselves: each step looks at every pair of them.
   const ALIVE = 250;
   const STEPS = 240;
+  // How many milliseconds that takes, however slow the browser draws.
+  const MOVES = 1500;
+  // A node with more ties than that is pulled no more by all of them. Pixels between two nodes, and around all; pages are
+  // wider than high by that, for their names.
+  const TIES = 3;
+  const [GAP, PADDING, NAME] = [24, 56, 1.3];
   const LINE = 24;
+  // With more lines than that, the plain ones are faint.
+  const DENSE = 300;
+  // And with more nodes than that, all are smaller.
+  const CROWD = 60;
+  // The part of a circle's square that no name may lie over.
+  const ROUND = 0.8;
   const TODAY = new Date().toISOString().slice(0, 10);
   const ANGLE = Math.PI * (3 - Math.sqrt(5));
   const [PATH, TITLE, KEY, SIZE, LEFT, TOP] = [0, 1, 2, 3, 4, 5];
@@ -324,14 +336,15 @@
     });
     const before = new Map(graph.mapNodes((node, { x, y }) => [node, { x: x, y: y }]));
     graph.clear();
+    const scale = kept.size > ALIVE ? 0.5 : Math.min(kept.size > CROWD ? 0.85 : 1, 0.6 + at("drawing").clientWidth / 2000);
     for (const number of kept) {
       const node = nodes[number];
       const large = node[KIND] === "entity" ? Math.min(22, 11 + 1.5 * Math.log2(1 + around[number].length)) : node[KIND] === "decision" ? 6 : 4;
       const place = before.get(String(number)) || { x: node[X], y: node[Y] };
-      graph.addNode(number, { ...place, label: node[LABEL], size: large * (kept.size > ALIVE ? 0.5 : Math.min(1, 0.6 + at("drawing").clientWidth / 2000)), color: colour(looks(node)), kind: node[KIND] });
+      graph.addNode(number, { ...place, label: node[LABEL], size: large * scale, color: colour(looks(node)), kind: node[KIND] });
     }
     for (const [source, target, kind] of lines) {
-      graph.addEdge(source, target, { color: colour(kind), size: kind === "contradicts" ? 2.5 : 1.2, type: kind === "about" || kind === "mentions" ? "line" : "arrow" });
+      graph.addEdge(source, target, { color: colour(kind === "mentions" && lines.length > DENSE ? "--line" : kind), size: kind === "contradicts" ? 2.5 : 1.2, type: kind === "about" || kind === "mentions" ? "line" : "arrow" });
     }
     if (renderer === null) start();
     if (renderer === null) return;
@@ -341,33 +354,41 @@
   }
 
   /* Nodes push each other away, edges pull, and the middle holds all of it; the steps become smaller. The drawing is as
-     wide as its frame. This is the method of Fruchterman and Reingold (1991). */
+     wide as its frame. This is the method of Fruchterman and Reingold (1991). Where each leads to many, an edge pulls
+     less, or all would be one heap; and in the end nodes that lie over each other are moved apart. */
   function arrange(count) {
     cancelAnimationFrame(moving);
     if (count < 2 || count > ALIVE) return;
     const ids = graph.nodes();
-    const spread = Math.sqrt(at("drawing").clientWidth / at("drawing").clientHeight);
-    const points = new Map(ids.map((id) => [id, { x: graph.getNodeAttribute(id, "x"), y: graph.getNodeAttribute(id, "y"), dx: 0, dy: 0 }]));
+    const [wide, high] = [at("drawing").clientWidth, at("drawing").clientHeight];
+    const spread = Math.sqrt(wide / high);
+    const points = new Map(ids.map((id) => {
+      const { x, y, size, kind } = graph.getNodeAttributes(id);
+      return [id, { x: x, y: y, dx: 0, dy: 0, size: size, weight: kind === "entity" ? 1 : 0.4, ties: graph.degree(id) }];
+    }));
     const list = [...points.values()];
     const pairs = graph.mapEdges((_, __, source, target) => [points.get(source), points.get(target)]);
-    const far = 10;
+    const [far, begun] = [10, performance.now()];
     let step = 0;
 
     function once() {
+      step += 1;
+      if (step === Math.round(0.6 * STEPS)) fill();
+      if (step > 0.6 * STEPS) return separate();
       const most = 6 * (1 - step / STEPS) + 0.02;
       list.forEach((one, number) => {
         one.dx -= one.x / spread * 0.4;
         one.dy -= one.y * spread * 0.4;
         for (const other of list.slice(number + 1)) {
           const [x, y] = [one.x - other.x || 0.01, one.y - other.y || 0.01];
-          const push = (far * far) / (x * x + y * y + 1);
+          const push = (far * far) / (x * x + y * y + 1) * one.weight * other.weight;
           one.dx += x * push; one.dy += y * push;
           other.dx -= x * push; other.dy -= y * push;
         }
       });
       for (const [one, other] of pairs) {
         const [x, y] = [one.x - other.x, one.y - other.y];
-        const pull = Math.hypot(x, y) / far / 2;
+        const pull = Math.hypot(x, y) / far / 2 * Math.min(1, TIES / Math.min(one.ties, other.ties));
         one.dx -= x * pull; one.dy -= y * pull;
         other.dx += x * pull; other.dy += y * pull;
       }
@@ -377,20 +398,50 @@
         one.y += one.dy / length * Math.min(length, most);
         one.dx = one.dy = 0;
       }
-      step += 1;
+    }
+
+    /* Makes the drawing as wide and as high as its frame allows, which says its scale. */
+    const frame = { x: 1, y: 1, scale: 1 };
+    function fill() {
+      const most = (key) => Math.max(...list.map((one) => Math.abs(one[key]))) || 1;
+      const wider = (wide - 2 * PADDING) / most("x") / ((high - 2 * PADDING) / most("y"));
+      list.forEach((one) => { one.x *= Math.max(1, wider); one.y *= Math.max(1, 1 / wider); });
+      Object.assign(frame, { x: most("x"), y: most("y"), scale: (wide - 2 * PADDING) / 2 / most("x") });
+    }
+
+    /* Moves apart what lies over each other in the drawing. */
+    function separate() {
+      list.forEach((one, number) => {
+        for (const other of list.slice(number + 1)) {
+          const pages = one.weight + other.weight === 2;
+          const [x, y] = [one.x - other.x || 0.01, one.y - other.y || 0.01];
+          const apart = Math.hypot(pages && wide > high ? x / NAME : x, y);
+          const lacks = (one.size + other.size + (pages ? GAP : 4)) / frame.scale - apart;
+          if (lacks <= 0) continue;
+          const [right, down] = [x / apart * lacks / 4, y / apart * lacks / 4];
+          one.dx += right; one.dy += down;
+          other.dx -= right; other.dy -= down;
+        }
+      });
+      for (const one of list) {
+        one.x = Math.max(-frame.x, Math.min(frame.x, one.x + one.dx));
+        one.y = Math.max(-frame.y, Math.min(frame.y, one.y + one.dy));
+        one.dx = one.dy = 0;
+      }
     }
 
     function put() {
       points.forEach(({ x, y }, id) => graph.mergeNodeAttributes(id, { x: x, y: y }));
     }
 
-    function frame() {
-      for (let many = 0; many < 4 && step < STEPS; many += 1) once();
+    function move() {
+      const due = Math.min(STEPS, Math.ceil((performance.now() - begun) / MOVES * STEPS));
+      while (step < due) once();
       put();
-      if (step < STEPS) moving = requestAnimationFrame(frame);
+      if (step < STEPS) moving = requestAnimationFrame(move);
     }
 
-    if (!still.matches) return frame();
+    if (!still.matches) return move();
     while (step < STEPS) once();
     return put();
   }
@@ -402,7 +453,7 @@
     const near = focus === null ? null : new Set([focus, ...graph.neighbors(focus)]);
     const drawn = graph.mapNodes((id, node) => ({ id, node, size: renderer.scaleSize(node.size), ...renderer.framedGraphToViewport(renderer.getNodeDisplayData(id)) }));
     const covered = (entity) => drawn.filter(({ node }) => (node.kind === "entity") === entity)
-      .map(({ x, y, size }) => [x - size, y - size, x + size, y + size]);
+      .map(({ x, y, size }) => [x - size * ROUND, y - size * ROUND, x + size * ROUND, y + size * ROUND]);
     const [boxes, dots] = [covered(true), covered(false)];
     const rank = ({ id, node }) => (id === focus ? 99 : 0) + (node.kind === "entity" ? 50 : 0) + node.size;
     context.textAlign = "center";
@@ -468,7 +519,7 @@
     try {
       renderer = new Sigma(graph, at("drawing"), {
         nodeProgramClasses: { circle: Sigma.rendering.NodePointProgram }, renderLabels: false, allowInvalidContainer: true,
-        stagePadding: 56, defaultDrawNodeHover: () => undefined, hideEdgesOnMove: false,
+        stagePadding: PADDING, defaultDrawNodeHover: () => undefined, hideEdgesOnMove: false,
         nodeReducer: (id, data) => (focus === null || id === focus || graph.areNeighbors(id, focus) ? data : faint(data)),
         edgeReducer: (id, data) => (focus === null || graph.hasExtremity(id, focus) ? data : faint(data)),
       });
