@@ -15,15 +15,7 @@ from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.pulled import PULLED, origin_of
 from clawmem.model.history.entry import OF_PAGES
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import (
-    Author,
-    Change,
-    agent_author,
-    is_about_premises,
-    operation,
-    subject_line,
-    trailers,
-)
+from clawmem.model.records.change import Author, Change, agent_author, is_about_premises, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path
 from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction
@@ -72,8 +64,7 @@ class WriteScope:
     def _with_author(self, change: Change) -> Change:
         """Return the change with the person as author, unless it has one, an agent or a heartbeat made it, or its pages
         are clawmem's, whoever asks for them."""
-        made_by_clawmem = self.caller.unattended or operation(change) in OF_PAGES
-        if change.author is not None or self.caller.agent is not None or made_by_clawmem:
+        if change.author or self.caller.agent is not None or self.caller.unattended or self._purpose in OF_PAGES:
             return change
         return change._replace(author=self.person())
 

@@ -18,7 +18,7 @@ from clawmem.extensions.wiki.values.page import (
     WikiConflict,
     entity_page,
 )
-from clawmem.index.search.lookup import PlacedFact, entities, entity_names, facts_of, forgotten_entities
+from clawmem.index.search.lookup import PlacedFact, entity_names, facts_of, forgotten_entities, known_entities
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
@@ -51,15 +51,10 @@ class Titles(NamedTuple):
 def titles_of(index: Index) -> Titles:
     """Return the shared entities and their names; of two entities with one name, the first by path has it. What was
     forgotten as a whole has none."""
-    gone = forgotten_entities(index)
-    shared = {each.name: each for each in entities(index) if owner_of(each.name) is None and each.name not in gone}
-    names: dict[str, str] = {}
-    for entity in shared.values():
-        for known in (entity.name, entity.title, *entity.aliases):
-            names.setdefault(known, entity.name)
-    subjects: dict[str, str] = {}
-    for known, name in names.items():
-        subjects.setdefault(normal(known), name)
+    shared = {each.name: each for each in known_entities(index) if owner_of(each.name) is None}
+    last_first = reversed(shared.values())
+    names = {known: each.name for each in last_first for known in (each.name, each.title, *each.aliases)}
+    subjects = {normal(known): name for known, name in names.items()}
     begins: dict[str, list[str]] = {}
     for known in sorted(names, key=len, reverse=True):
         if len(known) >= _SHORTEST and (first := _WORD.match(known)):

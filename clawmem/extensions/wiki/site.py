@@ -62,10 +62,10 @@ from clawmem.vault.vault import Vault
 
 Render = Callable[[Site], Iterable[tuple[str, bytes]]]
 Links = Mapping[str, tuple[PageLink, ...]]
+Said = Mapping[str, tuple[SaidOf, ...]]
 Result = TypeVar("Result")
 _AT_ONCE = 200
-LATELY = 5
-"""How many messages and notes the page of an entity has."""
+LATELY = 5  # messages and notes on the page of an entity
 _OWN_KINDS = (
     "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
 )  # fmt: skip
@@ -189,9 +189,7 @@ class _Builder:
             written |= {path: outside_markers(text) for path, text in found.items()}
         return hand_links(written, {}, self._entries, topics)
 
-    def _pages(
-        self, links: Links, totals: Mapping[str, int], said: Mapping[str, tuple[SaidOf, ...]]
-    ) -> Iterator[SitePage]:
+    def _pages(self, links: Links, totals: Mapping[str, int], said: Said) -> Iterator[SitePage]:
         """Yield the gathered pages with their links, events and notes."""
         names = sorted(self._entries)
         for start in range(0, len(names), _AT_ONCE):
@@ -233,7 +231,7 @@ class _Builder:
         )
         return {talk.path: talk for talk in conversations(shown)}
 
-    def _said(self, talks: Iterable[Conversation], pages: Iterable[str]) -> dict[str, tuple[SaidOf, ...]]:
+    def _said(self, talks: Iterable[Conversation], pages: Iterable[str]) -> Said:
         """Return what messages, and the notes of days, say of the entities that they name, the newest first."""
         rows = [
             SaidOf(event.timestamp, display_speaker(event), event.text, f"{talk.path}#{event.id}")

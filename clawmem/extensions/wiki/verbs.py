@@ -174,11 +174,7 @@ _FINDING = {
 }  # fmt: skip
 
 WIKI = {
-    "build": Command(
-        build,
-        {"...": WikiBuild, "commit": (str, None)},
-        ("clawmem wiki build",),
-    ),
+    "build": Command(build, {"...": WikiBuild, "commit": (str, None)}, ("clawmem wiki build",)),
     "gate": Command(
         gate,
         {

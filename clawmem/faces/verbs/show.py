@@ -29,7 +29,7 @@ from clawmem.faces.parts.parameters import (
 from clawmem.faces.parts.words import plain_value, said
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.lookup import by_ids
+from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED, STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
@@ -39,7 +39,6 @@ from clawmem.model.language.text import check_choice, counted, normal
 from clawmem.model.lifecycle.tiers import TIERS, explain, tier_of
 from clawmem.model.pages.summary import prose
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import Entity
 from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import FactDetails, TruthAt, list_facts, list_stale, peek, plain_importance
 from clawmem.serving.browse import show_fact as act
@@ -127,38 +126,35 @@ def _entity(here: PointInTime, shown: EntityDetails) -> Answer:
     lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
     data = {"entity": said(entity._asdict()), **said({"summary": prose(shown.summary)})}
     others = [alias for alias in entity.aliases if "/" not in alias and normal(alias) != normal(title)]
-    return _all_of(here, [title, *others[:_MOST_NAMES]], shown, lines, data)
+    return _all_of(here, [title, *others[:_MOST_NAMES]], shown.facts, lines, data, shown)
 
 
 def _stating(here: PointInTime, words: str, facts: Sequence[str]) -> Answer:
     """What the memory has of a name that no entity has and several facts state."""
-    from clawmem.memory.entities.entities import EntityDetails
-
     placed = run_query(here.vault, lambda index: by_ids(index, facts)).values()
-    found = EntityDetails(Entity("", words), "", tuple(placed))
-    return _all_of(here, [words], found, [f"No entity is named '{words}'."], {})
+    return _all_of(here, [words], [*placed], [f"No entity is named '{words}'."], {})
 
 
 def _all_of(
     here: PointInTime,
     names: Sequence[str],
-    shown: EntityDetails,
+    facts: Sequence[PlacedFact],
     lines: list[str],
     data: dict[str, Any],
+    shown: EntityDetails | None = None,
 ) -> Answer:
     from clawmem.faces.verbs.recall import hit_lines  # a fact needs no search
     from clawmem.serving.recall.recall import said_of
     from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RecallHit
 
     wanted, places = filter_of(here.vault, here.caller), (FACTS, EVENTS, NOTES)
-    facts = shown.facts
-    own, user = {placed.fact.id for placed in facts}, here.vault.settings.words("user.name")
+    about, persons, notices = (shown.about, shown.people, shown.notices) if shown else ((), (), ())
+    own, user = {placed.fact.id for placed in (*facts, *about)}, here.vault.settings.words("user.name")
     elsewhere: dict[str, RecallHit] = {}
-    rows = [fact_line(*placed) for placed in shown.about]
-    known = own | {placed.fact.id for placed in shown.about}
+    rows = [fact_line(*placed) for placed in about]
     for name in names:
         result, named = said_of(here.vault, name, here.caller, wanted, _MOST_ELSEWHERE, places)
-        others = [hit for hit in named if getattr(getattr(hit.hit, "fact", None), "id", None) not in known]
+        others = [hit for hit in named if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
         hits = [hit for hit in others if hit.text not in elsewhere]
         elsewhere |= {hit.text: hit for hit in hits}
         rows += hit_lines(result, hits, name, user, explain=False)
@@ -167,20 +163,20 @@ def _all_of(
     for fact, entity in current:
         group = {"decision": "Decisions", "lesson": "Lessons"}.get(fact.category, "Facts")
         groups["Over" if is_over(fact, stamp(here.caller.now)) else group].append(fact_line(fact, entity))
-    people = [f"{person.title}  ({person.name})" for person in shown.people]
+    people = [f"{person.title}  ({person.name})" for person in persons]
     for heading, found in {**groups, "People": people, "Elsewhere": rows}.items():
         lines += ["", heading, *found] if found else []
-    if former := len(own) - len(current):
+    if former := len(facts) - len(current):
         lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {data['entity']['name']}"]
     data |= {
         "facts": [fact_data(placed.fact, placed.entity) for placed in facts],
-        "people": [person.name for person in shown.people],
+        "people": [person.name for person in persons],
         "elsewhere": [
-            *({"kind": FACTS, "text": placed.fact.fact} for placed in shown.about),
+            *({"kind": FACTS, "text": placed.fact.fact} for placed in about),
             *({"kind": hit.kind, "text": hit.text} for hit in elsewhere.values()),
         ],
     }
-    return Answer({**data, **here.data}, lines, (*here.notices, *shown.notices))
+    return Answer({**data, **here.data}, lines, (*here.notices, *notices))
 
 
 def _lines(shown: FactDetails) -> list[str]:

@@ -273,6 +273,12 @@ def entities(index: Index) -> list[Entity]:
     return [_entity(*row) for row in rows]
 
 
+def known_entities(index: Index) -> list[Entity]:
+    """Return every entity that has a summary and was not forgotten as a whole, by name."""
+    gone = forgotten_entities(index)
+    return [entity for entity in entities(index) if entity.name not in gone]
+
+
 def _entity(name: str, title: str, kind: str, aliases: str, number: int) -> Entity:
     check_sealed("entity", name, title, kind, aliases, number)
     return Entity(name, title, tuple(json.loads(aliases)), kind)

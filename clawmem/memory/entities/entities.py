@@ -10,7 +10,8 @@ Acts on agents. Each agent has its own pages and a workspace with the layout of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
@@ -165,37 +166,33 @@ def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetail
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
     notices = (*index.notices, *unreadable_notices(index, found))
     summary = "" if index.is_restricted else vault.read_text(summary_path(found)) or ""
-    about = tuple(_about(index, entity, caller))
+    about = _about(index, entity, caller)
     current = [placed for placed in (*facts, *about) if placed.fact.is_current]
-    people = tuple(each for each in described.values() if each.name != found and _is_among(each, current))
+    people = tuple(_people((each for each in described.values() if each.name != found), current))
     return EntityDetails(entity, summary, facts, notices, about, people)
 
 
-def _about(index: Index, entity: Entity, caller: Caller) -> Iterator[PlacedFact]:
+def _about(index: Index, entity: Entity, caller: Caller) -> tuple[PlacedFact, ...]:
     names = {entity.name, entity.title, *entity.aliases}
     subjects = set(map(normal, names))
-    for other in sorted(entities_naming(index, names) - {entity.name}):
-        for placed in facts_of(index, other) if may_read(caller, other) else ():
-            is_named = not names.isdisjoint(placed.fact.related_entities)
-            is_named = is_named or (placed.fact.subject is not None and normal(placed.fact.subject) in subjects)
-            if is_named and placed.fact.status == ACTIVE and not quarantine_rule(placed.fact):
-                yield placed
-
-
-def _is_among(person: Entity, facts: Sequence[PlacedFact]) -> bool:
-    """Return whether an entity is a person whom some facts name, in words or as related, or are of."""
-    if (person.kind or kind_of(person.name)) != "person":
-        return False
-    names = (person.name, person.title, *person.aliases)
-    return any(
-        placed.entity == person.name
-        or any(
-            name in placed.fact.related_entities
-            or (name in placed.fact.fact and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", placed.fact.fact))
-            for name in names
-        )
-        for placed in facts
+    others = sorted(name for name in entities_naming(index, names) - {entity.name} if may_read(caller, name))
+    return tuple(
+        placed
+        for placed in chain.from_iterable(facts_of(index, name) for name in others)
+        if placed.fact.status == ACTIVE and not quarantine_rule(placed.fact)
+        if names.intersection(placed.fact.related_entities) or normal(placed.fact.subject or "") in subjects
     )
+
+
+def _people(known: Iterable[Entity], facts: Sequence[PlacedFact]) -> Iterator[Entity]:
+    """Yield the people whom some facts name, in words or as related, or are of."""
+    named = {name for placed in facts for name in (placed.entity, *placed.fact.related_entities)}
+    text = "\n".join(placed.fact.fact for placed in facts)
+    for person in known:
+        names = {person.name, person.title, *person.aliases}
+        is_said = any(name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
+        if (person.kind or kind_of(person.name)) == "person" and (is_said or names & named):
+            yield person
 
 
 def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> EntityChange:

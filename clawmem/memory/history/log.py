@@ -31,6 +31,7 @@ from clawmem.vault.exchange.create import is_shallow, shallow_commits
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
+_GONE = "what was forgotten on request"
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
 _SHALLOW = (
     "the history is incomplete: this is a shallow clone, which lacks the older commits;"
@@ -83,9 +84,8 @@ def without_forgotten(vault: Vault, index: Index, entries: Iterable[HistoryEntry
     def shown(entry: HistoryEntry) -> HistoryEntry:
         if gone.isdisjoint((*entry.facts, *entry.supersedes)) and not (entry.op == NOTE and _is_hidden(vault, entry)):
             return entry
-        did = entry.subject.partition("(")[0]
-        subject = entry.subject if entry.op == FORGET else f"{did}: what was forgotten on request"
-        return entry._replace(subject=subject, entities=tuple(name for name in entry.entities if name not in places))
+        did = entry.subject if entry.op == FORGET else f"{entry.subject.partition('(')[0]}: {_GONE}"
+        return entry._replace(subject=did, entities=tuple(name for name in entry.entities if name not in places))
 
     return tuple(map(shown, entries))
 

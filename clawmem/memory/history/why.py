@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound
@@ -80,7 +80,7 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         found = fact_history(history, wanted)
         begins = shallow_starts(history, wanted)
-        histories = {name: tuple(entries) for name, entries in found.items()}
+        histories: Mapping[str, Sequence[HistoryEntry]] = found
         if caller and caller.agent:
             histories = {name: without_forgotten(vault, index, entries) for name, entries in found.items()}
     links = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
@@ -97,7 +97,7 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         own.recorded,
         own.begins,
         links,
-        histories[placed.fact.id],
+        tuple(histories[placed.fact.id]),
         notices,
         removed,
         () if removed or caller is None else _against(vault, index, placed.fact, caller),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import PlacedFact, all_facts, entities, facts_of, forgotten_entities
+from clawmem.index.search.lookup import PlacedFact, all_facts, facts_of, known_entities
 from clawmem.index.tables.background import count_events, count_exactly, judge_events, needs_counting
 from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.store import Index
@@ -42,7 +42,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
     by_entity: dict[str, list[Fact]] = defaultdict(list)
     for placed in all_facts(work.index):
         by_entity[placed.entity].append(counted_fact(work.index, placed.fact))
-    described = {entity.name: entity for entity in entities(work.index)}
+    described = {entity.name: entity for entity in known_entities(work.index)}
     writes: dict[str, bytes | None] = {}
     unread = work.unreadable_files()
     changed, problems = [], list(unread.values())
@@ -91,7 +91,6 @@ def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: dat
 def _index(work: WriteScope, by_entity: dict[str, list[Fact]], described: dict[str, Entity]) -> bytes | None:
     text = work.text(INDEX_PATH)
     refuse_conflict_markers(text, INDEX_PATH)
-    gone = forgotten_entities(work.index)
     rows = [
         IndexRow(
             name,
@@ -100,7 +99,7 @@ def _index(work: WriteScope, by_entity: dict[str, list[Fact]], described: dict[s
             max((day_of(fact.timestamp) for fact in by_entity[name]), default=None),
         )
         for name, entity in described.items()
-        if owner_of(name) is None and name not in gone
+        if owner_of(name) is None
     ]
     after = index_page(text, rows, wiki_links=work.vault.settings.words("wiki.links") == "obsidian")
     return after.encode() if after != text else None

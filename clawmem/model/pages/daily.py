@@ -15,8 +15,8 @@ _GENERATED = re.compile(r"<!-- clawmem:begin -->.*?(?:<!-- clawmem:end -->|\Z)",
 _COMMENT = re.compile(r"<!--.*?-->|(?P<open><!--.*)", re.DOTALL)
 
 
+# How the line of a note begins that a request to forget has hidden.
 HIDDEN_LINE = "<!-- hidden by "
-"""How the line of a note begins that a request to forget has hidden."""
 
 
 class NoteLine(NamedTuple):

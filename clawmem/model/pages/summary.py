@@ -196,8 +196,7 @@ def index_page(text: str, rows: Iterable[IndexRow], wiki_links: bool = False) ->
 
 
 def index_block(rows: Iterable[IndexRow], wiki_links: bool = False) -> str:
-    """Return the entities by PARA root, each with a link to its summary (with `wiki_links` a `[[link]]`), its number of
-    facts and the newest day."""
+    """Return the entities by PARA root, each with a link to its summary, its number of facts and the newest day."""
     by_root: dict[str, list[IndexRow]] = {root: [] for root in ROOTS}
     for row in sorted(rows):
         by_root.setdefault(row.name.split("/", 1)[0], []).append(row)

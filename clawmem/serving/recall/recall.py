@@ -281,8 +281,7 @@ def recall(
 def said_of(
     vault: Vault, name: str, caller: Caller, wanted: FactFilter, limit: int, where: Collection[str]
 ) -> tuple[RecallResult, list[RecallHit]]:
-    """Return what `recall` finds of a name, and the hits that have a word of it themselves: not what is near in meaning
-    only, or was said beside them."""
+    """Return what `recall` finds of a name, and the hits that have a word of it themselves, not only near them."""
     result = recall(vault, name, caller, wanted, limit, where, 1, LEAST_SCORE)
     return result, [hit for hit in result.ranking if "keyword" in hit.hit.channels and hit.hit.share]
 

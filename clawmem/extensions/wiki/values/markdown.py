@@ -131,8 +131,7 @@ def _premise(claim: Fact, premise: Premise, path: str) -> str:
 
 
 def _with_links(claim: WikiClaim, path: str) -> str:
-    """Return the statement with links on the titles of entities in it, and after it links to the others. A title that
-    was written as a `[[link]]` is only a link."""
+    """Return the statement with links on the titles of entities in it, and after it links to the others."""
     text = claim.fact.fact
     spans: list[tuple[int, int, str, str]] = []
     others = []

@@ -41,12 +41,12 @@ from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
 from clawmem.index.search.lookup import (
     by_ids,
-    entities,
     entity_names,
     event_day,
     fact_counts,
     facts_containing,
     forgotten_entities,
+    known_entities,
 )
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_readable_entity
@@ -73,7 +73,7 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
-from clawmem.model.records.entity import Entity, kind_of, summary_path, title_of
+from clawmem.model.records.entity import kind_of, summary_path, title_of
 from clawmem.model.records.event import display_speaker, is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, STATES, Task
@@ -82,16 +82,7 @@ from clawmem.review.review import ProposalDetails, show_open
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import said_of
-from clawmem.serving.recall.result import (
-    EVENTS,
-    FACTS,
-    NOTES,
-    RECALL_KINDS,
-    SUMMARIES,
-    EventHit,
-    FactHit,
-    NoteHit,
-)
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES, EventHit, FactHit, NoteHit
 from clawmem.vault.edits.adoption import user_identity
 from clawmem.vault.history.points import last_commit_at
 from clawmem.work.sessions.records import list_sessions
@@ -133,7 +124,7 @@ def home(view: View) -> Page:
     waiting = show_open(vault, 0, ON_PAGE)
     # First what only a person knows, last what clawmem could settle by itself.
     asked = sorted(waiting.details, key=lambda each: (each.proposal.kind != CONFLICT, each.proposal.kind == PROMOTION))
-    named, numbers = run_query(vault, lambda index: (_named(index), fact_counts(index)))
+    named, numbers = run_query(vault, lambda index: (known_entities(index), fact_counts(index)))
     counts = {other.name: numbers.get(other.name, {}).get(ACTIVE, 0) for other in named}
     known = sorted(named, key=lambda other: (-counts[other.name], other.title.casefold()))
     kinds = {each.name: each.kind or kind_of(each.name) for each in known}
@@ -156,12 +147,6 @@ def home(view: View) -> Page:
         projects=[(*card, lead.fact if lead else "") for card, lead in zip(cards, leads, strict=True)],
         people=[(entity_address(each.name), each.title) for each in known if kinds[each.name] == "person"],
     )
-
-
-def _named(index: Index) -> list[Entity]:
-    """Return the entities that pages name."""
-    gone = forgotten_entities(index)
-    return [each for each in entities(index) if each.name not in gone]
 
 
 def _news(runtime: Runtime) -> list[NewsRow]:
@@ -336,8 +321,7 @@ _SUBJECT = re.compile(
     r"(?P<did>[\w ]+)\((?P<place>[^()]*)\): (?P<text>.*?)"
     r"(?: \(was: (?P<was>.*?)\))?(?: \(because: (?P<because>.*?)\))?"
 )
-_SETTING = "config"
-_UPKEEP = {_SETTING, *OF_PAGES, *HOUSEKEEPING}
+_UPKEEP = {"config", *OF_PAGES, *HOUSEKEEPING}
 _NO_PARTS = dict.fromkeys(_SUBJECT.groupindex, "")
 
 
@@ -346,7 +330,7 @@ def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
     parts = found.groupdict("") if found else {**_NO_PARTS, "text": record["subject"]}
     entity_name, op = next(iter(record.get("entities", ())), ""), record.get("op")
     text = parts["place"] if parts["text"] == "by hand" else parts["text"]
-    if op == _SETTING and " -> " in text:
+    if op == "config" and " -> " in text:
         before, _, text = text.partition(" -> ")
         text, parts["was"] = f"{parts['place']}: {text}", before
     return {
@@ -379,7 +363,7 @@ def search(view: View) -> Page:
     hits = [_hit(kind, other, words) for kind, other in ranked]
     named = [
         (entity_address(each.name), each.title)
-        for each in run_query(view.runtime.vault(), _named)
+        for each in run_query(view.runtime.vault(), known_entities)
         if any(asked.casefold() in name.casefold() for name in (each.title, *each.aliases))
     ]
     return _page("search", "Search", answer.notices, asked=asked, hits=hits, recall=data, named=named[:24])
@@ -508,8 +492,8 @@ def entity(view: View) -> Page:
 def _said(hit: EventHit | NoteHit) -> SaidOf:
     if isinstance(hit, NoteHit):
         return SaidOf(hit.day or "", "note", hit.text, f"note?{urlencode({'path': hit.path})}")
-    event = hit.event
-    return SaidOf(event.timestamp, display_speaker(event), event.text, _LINKS[EVENTS].format(event.id))
+    place = _LINKS[EVENTS].format(hit.event.id)
+    return SaidOf(hit.event.timestamp, display_speaker(hit.event), hit.event.text, place)
 
 
 def graph(view: View) -> Page:
