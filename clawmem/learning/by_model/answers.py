@@ -23,7 +23,14 @@ from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
-from clawmem.model.proposals.para import OF_PROJECTS, EntityHint, FactChange, Proposition, project_of_event
+from clawmem.model.proposals.para import (
+    OF_PROJECTS,
+    EntityHint,
+    FactChange,
+    Proposition,
+    project_of_event,
+    usable_tags,
+)
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
 from clawmem.model.records.event import LONGEST_LINE
 from clawmem.model.safety.injection.find import find_injection
@@ -45,7 +52,7 @@ _SPEAKER = frozenset(
 _DEFAULTS: Mapping[str, Any] = {
     "event": None, "quote": None, "statement": None, "subject": "", "predicate": "", "object": "", "category": "fact",
     "confidence": 0.8, "importance": 0.5, "when": None, "ended": False, "changes": (), "about": None,
-    "valid_from": None, "former": None, "relation_phrase": "",
+    "valid_from": None, "former": None, "relation_phrase": "", "tags": (),
 }  # fmt: skip
 # A plan that begins on a day does not end with it.
 _BEGINS = re.compile(
@@ -346,6 +353,7 @@ def _proposition(
         ended=fact["ended"] and piece.role == "user",
         former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
         said_at=piece.event.timestamp,
+        tags=usable_tags(fact["tags"], words),
     )
     return without_value_as_start(found, catalog)
 
