@@ -160,15 +160,17 @@ def promotion_tasks(
 
 
 def _typed_earlier(vault: Vault, caller: Caller, last: Collection[str]) -> list[ScoredFact]:
-    """Return what a person typed before the last days, that nobody placed or judged and that may replace something: a
-    person may have kept notes for weeks before a reader is asked. The newest comes first."""
+    """Return what a person typed before the last days, that nobody placed or judged and that has no tags or may
+    replace something: a person may have kept notes for weeks before a reader is asked. The newest comes first."""
     with writing(vault, caller, "promote", dry_run=True) as work:
         default, judged = vault.settings.words("defaults.entity"), read_reading_state(vault).judged
         found = []
         for placed in newest_of(work.index, default, _MOST_TYPED):
             fact, on = placed.fact, day_of(placed.fact.timestamp)
-            older = () if on in last or fact.id in judged else _older_statements(work, fact)
-            if older:
+            if on in last or fact.id in judged or not _is_typed(fact):
+                continue
+            older = _older_statements(work, fact)
+            if older or not fact.tags:
                 score = score_fact(counted_fact(work.index, fact), placed.entity, on)
                 found.append(ScoredFact(fact, placed.entity, score, older=older))
     return [candidate for candidate in found if candidate.judgement.refusal is None]
