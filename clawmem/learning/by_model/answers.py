@@ -549,14 +549,19 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
 
 
 def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | None:
-    """Return the last day of a plan or a deadline: what the quote names, else the model's date if it is to come."""
+    """Return the last day of a plan or a deadline: what the quote names, else the model's date if it is to come. Of the
+    weeks of a weekday the model's is taken. The day of the message ends only what the quote calls today's."""
     message = _said(piece)
-    named = last_coming_day(find_dates(quote, message, ahead=True), message)
+    dates = find_dates(quote, message, ahead=True)
+    named = last_coming_day(dates, message)
     first, last = _span(fact["when"])
     if not last and _BEGINS.search(quote):
         return None
     day = last or first
-    return named or (day.isoformat() if day and day >= message else None)
+    if named and day and day - date.fromisoformat(named) in (_SLIP, 2 * _SLIP):
+        return day.isoformat()
+    is_today = day == message and any(found.day == message.isoformat() for found in dates)
+    return named or (day.isoformat() if day and (day > message or is_today) else None)
 
 
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
