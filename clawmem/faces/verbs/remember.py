@@ -17,6 +17,7 @@ from clawmem.faces.parts.parameters import (
     REASON,
     SCOPE,
     SOURCE,
+    TAGS,
     TRUST,
     VALID_TO,
     WORKFLOW,
@@ -44,7 +45,7 @@ def remember(
         Parameter("The entity of the fact, such as areas/people/jane.", ("--entity", "-e"), completes="entity"),
     ],
     category: Annotated[str | None, CATEGORY],
-    tags: Annotated[list[str] | None, Parameter("A topic, or another word to ask for it by; may be repeated.", ("--tag", "-t"))],
+    tags: Annotated[list[str] | None, TAGS],
     subject: Annotated[str | None, Parameter("Who or what the fact is about.", ("--subject",))],
     predicate: Annotated[
         str | None, Parameter("The relation, such as lives_in.", ("--predicate",), completes="predicate")

@@ -86,7 +86,8 @@ _PATTERN = re.compile(
     r"|(?:(?:on|by|until|since|from|starting) )?"
     + _DAY.format("day")
     + r"\b(?!s)(?:,? (?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)\b"
-    r"(?!-| (?:floor|place|grade|hand|time|century|birthday|street|ave)))?(?P<later> (?:week|fortnight)\b(?! (?:of|ago|before)\b))?"
+    r"(?!-| (?:floor|place|grade|hand|time|century|birthday|street|ave)))?"
+    r"(?P<later> (?:week|fortnight)\b(?! (?:of|ago|before)\b))?"
     r")",
     re.IGNORECASE,
 )
