@@ -21,6 +21,7 @@ from clawmem.index.search.by_tier import (
     candidates_with_ids,
     count_tiers,
     first_of_shelf,
+    ids_always_hot,
     rows_in_reach,
 )
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
@@ -61,7 +62,8 @@ TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FA
 class TierCounts(NamedTuple):
     """How many facts each tier has, and the facts whose tier or position differs from the index, in order.
 
-    These are few: the facts in the access journal. With `whole`, they are all facts of another time.
+    These are few: the facts in the access journal, whose accesses are `counted`. With `whole`, they are all facts of
+    another time.
     """
 
     source: Index
@@ -69,17 +71,26 @@ class TierCounts(NamedTuple):
     totals: Mapping[str, int]
     moved: Mapping[int, FactCandidate]
     whole: bool = False
+    counted: Mapping[str, AccessCount] = {}
 
 
-def current_tiers(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount]) -> TierCounts:
-    """Return the current tiers; they contain only active facts."""
+def current_tiers(
+    index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], of_question: bool = False
+) -> TierCounts:
+    """Return the current tiers; they contain only active facts. A context `of_question` lists only the facts that are
+    always hot, so the tier of another fact is found when it is asked for."""
+    if of_question and reader.entity is None:
+        always = ids_always_hot(index, reader)
+        found = candidates_with_ids(index, reader, counted.keys() & set(always))
+        moved = _moved([candidate for candidate in found if candidate.shelf == ALWAYS], counted, reader)
+        return TierCounts(index, reader, {ALWAYS: len(always)}, moved, counted=counted)
     folded = [candidate for candidate in candidates_with_ids(index, reader, counted) if candidate.shelf]
     moved = _moved(folded, counted, reader)
     totals = count_tiers(index, reader)
     for candidate in folded:
         totals[candidate.shelf] -= 1
         totals[moved[candidate.n].shelf] += 1
-    return TierCounts(index, reader, totals, moved)
+    return TierCounts(index, reader, totals, moved, counted=counted)
 
 
 def tiers_at(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], wanted: FactFilter) -> TierCounts:
@@ -145,15 +156,19 @@ def tiers_of(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidat
     """Return some rows as candidates with their tiers, without those that may not be shown."""
     if on.whole:
         return {n: on.moved[n] for n in numbers if n in on.moved}
-    found = (on.moved.get(candidate.n, candidate) for candidate in candidates_in_rows(on.source, on.reader, numbers))
+    found = (_current(on, candidate) for candidate in candidates_in_rows(on.source, on.reader, numbers))
     return {candidate.n: candidate for candidate in found if candidate.shelf or candidate.n not in on.moved}
 
 
 def candidates_of(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:
     """Return the candidates with some ids, in the order of the ids."""
     chosen = on.moved.values() if on.whole else candidates_with_ids(on.source, on.reader, ids)
-    by_id = {candidate.id: on.moved.get(candidate.n, candidate) for candidate in chosen}
+    by_id = {candidate.id: _current(on, candidate) for candidate in chosen}
     return [by_id[identifier] for identifier in ids if identifier in by_id]
+
+
+def _current(on: TierCounts, candidate: FactCandidate) -> FactCandidate:
+    return on.moved.get(candidate.n) or _accessed(candidate, on.counted, on.reader)
 
 
 def _moved(
@@ -167,7 +182,7 @@ def _moved(
 
 def _accessed(candidate: FactCandidate, counted: Mapping[str, AccessCount], reader: ReaderScope) -> FactCandidate:
     access = counted.get(candidate.id)
-    if access is None:
+    if access is None or not candidate.shelf:
         return candidate
     last = max(access.last, candidate.last_accessed or "")
     count = candidate.access_count + access.count
