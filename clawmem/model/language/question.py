@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from functools import lru_cache
 
 from clawmem.model.language.languages import STOPWORDS as STOPWORDS
 from clawmem.model.language.languages import (
@@ -91,6 +92,7 @@ class DaySpan(NamedTuple):
     last: str
 
 
+@lru_cache(maxsize=256)
 def search_words(question: str) -> tuple[str, ...]:
     """Return the question's words, each once, without stopwords and days, unless nothing else is left."""
     words, telling = _words(question)

@@ -130,6 +130,8 @@ def with_article(word: str) -> str:
 
 def normal(text: str) -> str:
     """Return the common form of statements that differ only in case, spacing and outer punctuation."""
+    if text.isascii() and text.isalnum():
+        return text.lower()  # most are single words
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())
 
 
