@@ -18,7 +18,8 @@ _MONTH = (
 LIST_MARK = rf"(?:[-*+]|\d{{1,9}}[.)](?!\s+{_MONTH}))"
 """Matches the mark of an item of a list, if it is used at the beginning of a line and white space follows."""
 _SHORT_NAME = 4
-_EMPHASIS = re.compile(r"(?<![\w`])(\*\*|(?!__\w+__)__)(?=\S)(.+?)(?<=\S)\1(?![\w`])", re.DOTALL)
+# Such text is compiled where it is used, since most commands do not.
+_EMPHASIS = r"(?s)(?<![\w`])(\*\*|(?!__\w+__)__)(?=\S)(.+?)(?<=\S)\1(?![\w`])"
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 # Letters with a stroke, which have no form without it.
@@ -28,8 +29,12 @@ _CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
 _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
-DAY_OF_MONTH = re.compile(rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}")
-"""Matches what follows the stop of such a day, where no sentence ends."""
+_OF_MONTH = rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}"
+
+
+def is_before_month(text: str, stop: int) -> bool:
+    """Return whether the stop that ends at a place is that of a day before its month, where no sentence ends."""
+    return re.compile(_OF_MONTH).match(text, stop) is not None
 
 
 def one_line(text: str) -> str:
@@ -39,7 +44,7 @@ def one_line(text: str) -> str:
 
 def without_emphasis(text: str) -> str:
     """Return a text of Markdown without its marks of bold print; those of `2**3`, `**options` and `__init__` stay."""
-    return _EMPHASIS.sub(r"\2", text)
+    return re.sub(_EMPHASIS, r"\2", text)
 
 
 def visible(text: str) -> str:
