@@ -103,7 +103,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
         any(noun in lower for noun, _ in nouns) and any(map(_may_be_token, text.split())),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
-        _may_hide(text),
+        _may_hide(text, starts),
     )
     if not any(asked):
         return ()
@@ -138,7 +138,20 @@ def _by_letters() -> Mapping[str, Sequence[tuple[int, int]]]:
 @lru_cache(maxsize=30_000)
 def _places_in(run: str) -> Sequence[tuple[int, int]]:
     """Return the places of the literals whose letters stand in a run of letters."""
-    return tuple(place for letters, places in _by_letters().items() if letters and letters in run for place in places)
+    starts = _by_start()
+    near = ((at, starts.get(run[at : at + size], ())) for size in (1, 2) for at in range(len(run) - size + 1))
+    return tuple(
+        place for at, found in near for letters, places in found if run.startswith(letters, at) for place in places
+    )
+
+
+@cache
+def _by_start() -> Mapping[str, Sequence[tuple[str, Sequence[tuple[int, int]]]]]:
+    """Return the letters of `_by_letters` with their places, by the first two of them."""
+    found: dict[str, list[tuple[str, Sequence[tuple[int, int]]]]] = {}
+    for letters, places in _by_letters().items():
+        found.setdefault(letters[:2], []).append((letters, places))
+    return found
 
 
 def _places(text: str, rules: Iterable[str]) -> Iterator[str]:
@@ -251,12 +264,12 @@ def _has_row_of_words(text: str) -> bool:
     return False
 
 
-def _may_hide(text: str) -> bool:
+def _may_hide(text: str, starts: Sequence[_Row]) -> bool:
     """Return whether the text could hide a credential: invisible or wide letters, escaped quotes or lines, percents."""
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
         return True
     if ESCAPED in text:
         return True
     if "\n" in text or "\\n" in text:
-        return any(start in text for start, _ in _STARTS)
+        return any(start in text for start, _ in starts)
     return "%" in text
