@@ -144,8 +144,7 @@ def first_of_shelf(
     """
     found: list[FactCandidate] = []
     spare = SPARE
-    for row in _in_order(index, reader, shelf):
-        candidate = FactCandidate(*row)
+    for candidate in map(tuple.__new__, repeat(FactCandidate), _in_order(index, reader, shelf)):
         if candidate.id in without:
             continue
         found.append(candidate)

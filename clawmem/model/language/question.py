@@ -92,7 +92,7 @@ class DaySpan(NamedTuple):
     last: str
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=500)
 def search_words(question: str) -> tuple[str, ...]:
     """Return the question's words, each once, without stopwords and days, unless nothing else is left."""
     words, telling = _words(question)

@@ -235,7 +235,8 @@ def fact_units(on: TierCounts, candidates: Sequence[FactCandidate], way: UnitSty
         named = token_bound(label_part(label)) if label else 0
         if mark is None and not way.evidence:
             exact = bool(candidate.exact) and not label
-            units.append(Unit(candidate.n, candidate.tokens + named, exact, None, _shelves({candidate.n: candidate})))
+            shelves = ((candidate.n, TITLES.get(candidate.shelf, "")),)
+            units.append(Unit(candidate.n, candidate.tokens + named, exact, None, shelves))
             continue
         shown = {candidate.n: candidate, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
         below = (mark.text if mark else "") + (_evidence(placed[candidate.n], days) if way.evidence else "")
