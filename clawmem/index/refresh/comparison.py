@@ -16,7 +16,7 @@ _BATCH = 500
 _ROWS = 10_000
 _BYTES_BATCH = 4_000_000
 # Filled in by the heartbeat, or different in every index.
-_IGNORED = frozenset(("n", "seal", "tokens", "exact", "verdict"))
+_IGNORED = frozenset(("n", "last_n", "seal", "tokens", "exact", "verdict"))
 _BITS = (1 << 64) - 1
 
 
