@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from clawmem.model.language.text import LIST_MARK, is_before_month, without_emphasis
+from clawmem.model.language.text import DAY_OF_MONTH, LIST_MARK, without_emphasis
 
 WORDS_PER_CLAIM = 400
 """2,000 words of prose give about five claims; the rest of the text stays in the ledger. A short dense text gives more,
@@ -181,7 +181,7 @@ def sentences(text: str, shortest: int = _SHORTEST, open_ended: bool = False) ->
             continue
         start = bullet.end() if bullet else start
         for mark in _END.finditer(text, start, end):
-            if is_before_month(text, mark.end()):
+            if re.compile(DAY_OF_MONTH).match(text, mark.end()):
                 continue
             if _ABBREVIATION.search(text, start, mark.end()) and mark.end() < end:
                 continue

@@ -4,6 +4,7 @@ text."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from clawmem.index.refresh.refresh import FOLDERS, look_outside
 from clawmem.index.tables.intake import take_in
@@ -82,13 +83,8 @@ def _words(index: Index, table: str) -> int:
     database = index.database
     database.execute(f"CREATE VIRTUAL TABLE temp.places USING fts5vocab(main, {table}, instance)")
     try:
-        found = database.execute("SELECT term, doc, offset FROM temp.places")
-        total = count = 0
-        while rows := found.fetchmany(_ROWS):  # millions: without a step of Python for each
-            terms, docs, places = zip(*rows, strict=True)
-            total += sum(map(hash, zip(terms, map(names.get, docs), places, strict=True)))
-            count += len(rows)
-        return ((total & _BITS) << 64) | count
+        rows = database.execute("SELECT term, doc, offset FROM temp.places")
+        return _sum((term, names.get(doc), at) for term, doc, at in rows)
     finally:
         database.execute("DROP TABLE temp.places")
 
@@ -106,8 +102,7 @@ def _names(index: Index, table: str) -> Mapping[int, int]:
 
 def _sum(rows: Iterable[tuple[object, ...]]) -> int:
     """Return a digest of a set of rows in any order, with constant memory. Duplicate rows count twice."""
-    total = count = 0
-    for row in rows:
-        total = (total + hash(row)) & _BITS
-        count += 1
-    return (total << 64) | count
+    hashes, total, count = map(hash, rows), 0, 0
+    while batch := list(islice(hashes, _ROWS)):
+        total, count = total + sum(batch), count + len(batch)
+    return ((total & _BITS) << 64) | count

@@ -125,15 +125,8 @@ CREATE INDEX event_mark ON event (mark) WHERE mark IS NOT NULL;
 CREATE INDEX event_run ON event (day, n) WHERE kind = 2;
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
 CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;
-CREATE TABLE ledger (
-    day TEXT PRIMARY KEY,
-    size INTEGER NOT NULL,
-    crc INTEGER NOT NULL,
-    events INTEGER NOT NULL,
-    last_n INTEGER NOT NULL,
-    learned_from INTEGER NOT NULL,
-    spoken INTEGER NOT NULL
-) WITHOUT ROWID;
+CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL, events INTEGER NOT NULL,
+  last_n INTEGER NOT NULL, learned_from INTEGER NOT NULL, spoken INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE note (
     n INTEGER PRIMARY KEY,
     path TEXT NOT NULL,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from clawmem.model.language.text import LIST_MARK, is_before_month
+from clawmem.model.language.text import DAY_OF_MONTH, LIST_MARK
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent
 
 LONGEST_SENTENCE = 600
@@ -56,7 +56,7 @@ def _in_line(text: str, start: int, end: int) -> Iterator[TextSpan]:
     for stop in _END.finditer(text, start, end):
         if stop[0] == "." and _ABBREVIATION.search(text, max(at, stop.end() - 8), stop.end()):
             continue
-        if is_before_month(text, stop.end()):
+        if re.compile(DAY_OF_MONTH).match(text, stop.end()):
             continue
         yield from _trimmed(text, at, stop.end(), 0)
         at = stop.end()

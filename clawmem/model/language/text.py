@@ -18,7 +18,7 @@ _MONTH = (
 LIST_MARK = rf"(?:[-*+]|\d{{1,9}}[.)](?!\s+{_MONTH}))"
 """Matches the mark of an item of a list, if it is used at the beginning of a line and white space follows."""
 _SHORT_NAME = 4
-# Such text is compiled where it is used, since most commands do not.
+# Text is compiled where it is used: most commands do not.
 _EMPHASIS = r"(?s)(?<![\w`])(\*\*|(?!__\w+__)__)(?=\S)(.+?)(?<=\S)\1(?![\w`])"
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
@@ -29,12 +29,8 @@ _CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
 _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
-_OF_MONTH = rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}"
-
-
-def is_before_month(text: str, stop: int) -> bool:
-    """Return whether the stop that ends at a place is that of a day before its month, where no sentence ends."""
-    return re.compile(_OF_MONTH).match(text, stop) is not None
+DAY_OF_MONTH = rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}"
+"""Matches what follows the stop of such a day, where no sentence ends."""
 
 
 def one_line(text: str) -> str:
@@ -135,8 +131,8 @@ def with_article(word: str) -> str:
 
 def normal(text: str) -> str:
     """Return the common form of statements that differ only in case, spacing and outer punctuation."""
-    if text.isascii() and text.isalnum():
-        return text.lower()  # most are single words
+    if text.isascii() and text.isalnum():  # most are single words
+        return text.lower()
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())
 
 

@@ -99,7 +99,7 @@ def answering_chain(
             break
         # Of equal ones, the id decides, since the order of rows depends on the history of the index.
         ids = statements_in_rows(index, [fact.n for fact in scored])
-        top = min(scored, key=lambda fact: (-(fact.covered + fact.worth), starts.index(fact.via), ids[fact.n].id))
+        top = min(scored, key=lambda fact: (-(fact.covered + fact.worth), starts.index(fact.via), ids[fact.n][2]))
         chain.append(top)
         most = max(top.covered, most)
         record = {top.n: covers[top.n] | record[top.via]}
@@ -187,7 +187,7 @@ def _starts(index: Index, asked: _Question, rows: Sequence[int]) -> list[int]:
     mention = index.engine.having(rows, sorted(words)) if words else set()
     entities = {entity for entity in asked.names.values() if entity}
     places = statements_in_rows(index, rows) if entities else {}
-    mention |= {n for n, place in places.items() if place.entity in entities}
+    mention |= {n for n, (_, entity, _) in places.items() if entity in entities}
     return [n for n in rows if n in mention] or list(rows)
 
 

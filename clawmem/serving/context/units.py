@@ -77,16 +77,15 @@ class TierCounts(NamedTuple):
 def current_tiers(
     index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], of_question: bool = False
 ) -> TierCounts:
-    """Return the current tiers; they contain only active facts. A context `of_question` lists only the facts that are
-    always hot, so the tier of another fact is found when it is asked for."""
-    if of_question and reader.entity is None:
-        always = ids_always_hot(index, reader)
-        found = candidates_with_ids(index, reader, counted.keys() & set(always))
-        moved = _moved([candidate for candidate in found if candidate.shelf == ALWAYS], counted, reader)
-        return TierCounts(index, reader, {ALWAYS: len(always)}, moved, counted=counted)
-    folded = [candidate for candidate in candidates_with_ids(index, reader, counted) if candidate.shelf]
+    """Return the current tiers; they contain only active facts. A context `of_question` lists only those always hot, so
+    the tier of another fact is found when it is asked for."""
+    always = ids_always_hot(index, reader) if of_question and reader.entity is None else None
+    read = counted if always is None else counted.keys() & set(always)
+    folded = [candidate for candidate in candidates_with_ids(index, reader, read) if candidate.shelf]
+    if always is not None:
+        folded = [candidate for candidate in folded if candidate.shelf == ALWAYS]
     moved = _moved(folded, counted, reader)
-    totals = count_tiers(index, reader)
+    totals = count_tiers(index, reader) if always is None else {ALWAYS: len(always)}
     for candidate in folded:
         totals[candidate.shelf] -= 1
         totals[moved[candidate.n].shelf] += 1
@@ -187,18 +186,7 @@ def _accessed(candidate: FactCandidate, counted: Mapping[str, AccessCount], read
     last = max(access.last, candidate.last_accessed or "")
     count = candidate.access_count + access.count
     shelf = candidate.shelf if candidate.shelf in (ALWAYS, PAST) else _tier(last, count, reader.now)
-    return FactCandidate(
-        candidate.n,
-        candidate.tokens,
-        candidate.exact,
-        candidate.id,
-        candidate.owner,
-        count,
-        candidate.weight,
-        candidate.timestamp,
-        last,
-        shelf,
-    )
+    return FactCandidate(*candidate[:5], count, *candidate[6:8], last, shelf)
 
 
 # One search shows many facts of one moment, so the tiers are cached.

@@ -10,7 +10,6 @@ from clawmem.index.search.channels import (
     BEGUN,
     ChannelHits,
     FactFilter,
-    PlacedStatement,
     all_passing,
     fact_token_counts,
     facts_in_rows,
@@ -818,11 +817,11 @@ def _whole(
     )
 
 
-def _of_others(statements: Mapping[int, PlacedStatement], words: QuestionWords) -> set[int]:
+def _of_others(statements: Mapping[int, tuple[str, str, str]], words: QuestionWords) -> set[int]:
     """Return which facts say something of others than the question asks about, and whom no fact names."""
-    texts = [each.text for each in statements.values()]
-    near = " ".join(normal(text) for text in texts if not words.whose.isdisjoint(search_words(text)))
-    return {n for n, each in statements.items() if words.of_another(each.text, each.entity, near)}
+    texts = (text for text, _, _ in statements.values() if not words.whose.isdisjoint(search_words(text)))
+    near = " ".join(map(normal, texts))
+    return {n for n, (text, entity, _) in statements.items() if words.of_another(text, entity, near)}
 
 
 def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "") -> tuple[bool, bool]:

@@ -119,19 +119,20 @@ def _tables(lower: str) -> Sequence[Sequence[_Row]]:
         return _TABLES
     places = {place for run in set(re.findall(_LETTERS, lower)) for place in _places_in(run)}
     found: tuple[list[_Row], ...] = tuple([] for _ in _TABLES)
-    for table, row in sorted(places.union(_by_letters()[""])):
+    for table, row in sorted(places.union(place for _, place in _by_start()[""])):
         found[table].append(_TABLES[table][row])
     return found
 
 
 @cache
-def _by_letters() -> Mapping[str, Sequence[tuple[int, int]]]:
-    """Return the places of the literals in the tables by the longest run of letters in each, in lower case."""
-    found: dict[str, list[tuple[int, int]]] = {"": []}
+def _by_start() -> Mapping[str, Sequence[tuple[str, tuple[int, int]]]]:
+    """Return the longest run of letters of each literal in the tables, in lower case, with its place, by the first two
+    of them."""
+    found: dict[str, list[tuple[str, tuple[int, int]]]] = {"": []}
     for table, rows in enumerate(_TABLES):
         for row, (literal, _) in enumerate(rows):
             letters = max(re.findall(_LETTERS, _lowered(literal)), key=len, default="")
-            found.setdefault(letters, []).append((table, row))
+            found.setdefault(letters[:2], []).append((letters, (table, row)))
     return found
 
 
@@ -140,18 +141,7 @@ def _places_in(run: str) -> Sequence[tuple[int, int]]:
     """Return the places of the literals whose letters stand in a run of letters."""
     starts = _by_start()
     near = ((at, starts.get(run[at : at + size], ())) for size in (1, 2) for at in range(len(run) - size + 1))
-    return tuple(
-        place for at, found in near for letters, places in found if run.startswith(letters, at) for place in places
-    )
-
-
-@cache
-def _by_start() -> Mapping[str, Sequence[tuple[str, Sequence[tuple[int, int]]]]]:
-    """Return the letters of `_by_letters` with their places, by the first two of them."""
-    found: dict[str, list[tuple[str, Sequence[tuple[int, int]]]]] = {}
-    for letters, places in _by_letters().items():
-        found.setdefault(letters[:2], []).append((letters, places))
-    return found
+    return tuple(place for at, found in near for letters, place in found if run.startswith(letters, at))
 
 
 def _places(text: str, rules: Iterable[str]) -> Iterator[str]:
