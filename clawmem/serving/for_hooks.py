@@ -68,7 +68,6 @@ _OF_TASKS = frozenset(
     " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
     " months year years".split()
 )
-_words_of = lru_cache(maxsize=500)(search_words)  # of a hit, they are asked for several times
 _ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
 _TALKED_OF = 3  # messages with a word, from which on it is a subject
 _EARLIER = "## Sessions before this one"
@@ -247,7 +246,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
 
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say what it is about."""
-    return [word for word in _words_of(text) if word not in STOPWORDS and word not in _COURTESY]
+    return [word for word in search_words(text) if word not in STOPWORDS and word not in _COURTESY]
 
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -281,7 +280,7 @@ def _is_of_subject(hit: RecallHit, words: Collection[str], rare: Collection[str]
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _words_of(text)}
+    return {_stem(word) for word in search_words(text)}
 
 
 @lru_cache(maxsize=10_000)

@@ -50,6 +50,16 @@ _OF_MARKS = frozenset((MARK, CHANNEL, *PARTICIPANTS))
 _LINES = ""
 _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
 
+# The numbers of `DayEvents`: what was added is counted, and not the day again.
+_LEDGER = (
+    "INSERT INTO ledger SELECT ?1, ?2, ?3, count(*), coalesce(max(n), 0),"
+    f" coalesce(sum(kind != {MODEL_RUN}), 0), coalesce(sum(kind = {SPOKEN}), 0) FROM event INDEXED BY event_day"
+    " WHERE day = ?1 AND n > coalesce((SELECT last_n FROM ledger WHERE day = ?1), 0) ON CONFLICT (day) DO UPDATE SET"
+    " size = excluded.size, crc = excluded.crc, events = events + excluded.events,"
+    " last_n = max(last_n, excluded.last_n), learned_from = learned_from + excluded.learned_from,"
+    " spoken = spoken + excluded.spoken"
+)
+
 
 def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
     """Update the index with the events of a day. If lines were only appended, only those are read."""
@@ -66,8 +76,7 @@ def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
         parse_events(content, path)  # raises with the line number in the whole file
         raise
     if data is not None:
-        row = (day, len(content), zlib.crc32(content))
-        index.database.execute("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?)", row)
+        index.database.execute(_LEDGER, (day, len(content), zlib.crc32(content)))
 
 
 def _known_size(index: Index, day: str, content: bytes) -> int | None:

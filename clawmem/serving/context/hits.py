@@ -252,7 +252,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
     if not technical or not candidates:
         return list(candidates)
     statements = statements_in_rows(on.source, [candidate.n for candidate in candidates])
-    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n])]
+    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n][0])]
 
 
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
