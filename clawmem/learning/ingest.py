@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from shlex import quote
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, Unreadable
 from clawmem.index.search.lookup import known_events
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
@@ -21,11 +21,12 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import least_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.languages import EVERY, pattern_of
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import counted, normal, some_of
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, is_of_person, ledger_path, render_events
+from clawmem.model.records.event import CHANNEL, MARK, PARTICIPANTS, Event, is_of_person, ledger_path, render_events
+from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.settings.settings import BY_KEY
@@ -39,6 +40,7 @@ PART = 5_000
 PART_CHARACTERS = 4_000_000
 _LINES_SHOWN = 5
 _SHORT = 2_000  # a message that repeats what was to be forgotten is no document
+_FOR_SOME = frozenset((MARK, CHANNEL, *PARTICIPANTS))
 _CODES = frozenset(("entered-code", "lock-combination", "pin", "spoken-code"))
 
 # The verbs of a request to forget in English.
@@ -109,7 +111,22 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             change = hide_repeated(work, run.short)
             if change is not None:
                 work.commit([change])
+    notices += _audience_notices(vault, run.for_some)
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
+
+
+def _audience_notices(vault: Vault, audience: Collection[str]) -> list[str]:
+    """Return for which names of audiences a shared memory knows nobody."""
+    if not audience:
+        return []
+    from clawmem.index.tables.rights import read_access  # few messages say for whom they are
+
+    try:
+        rules = read_access(vault)
+    except Unreadable as problem:
+        return [problem.message]
+    unknown = rules.policy.unknown_in(sorted(audience)) if rules else ()
+    return [f"{ACCESS} does not know {some_of(unknown)}, so nobody sees for that name what was said"] if unknown else []
 
 
 def _name_notices(vault: Vault, caller: Caller, speakers: set[str]) -> list[str]:
@@ -169,6 +186,14 @@ def _may_ask(text: str) -> bool:
     return _ASKS.search(text) is not None or any(pattern_of(code, "forget_verbs").search(text) for code in EVERY)
 
 
+def _audience(event: Event) -> tuple[str, ...]:
+    if not event.metadata or _FOR_SOME.isdisjoint(event.metadata):
+        return ()
+    from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
+
+    return mark_of_event(event).audience
+
+
 class _IngestRun:
     """The progress of one ingest."""
 
@@ -184,6 +209,7 @@ class _IngestRun:
         self.requests: list[Event] = []
         self.short: list[Event] = []
         self.speakers: set[str] = set()
+        self.for_some: set[str] = set()
         self._hides = any((work.vault.root / "review").glob("prop_*.json"))
 
     def add_messages(self, messages: Sequence[Message]) -> None:
@@ -204,6 +230,7 @@ class _IngestRun:
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
+            self.for_some.update(name for event in fresh for name in _audience(event))
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:

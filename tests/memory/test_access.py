@@ -77,7 +77,7 @@ def test_a_reader_of_a_shared_memory_is_asked_and_marks_what_is_not_for_everybod
     assert texts(read_for(vault, "desk"), caller) == {_SAID[1][1], _SAID[2][1]}
     assert "may not see it: it is for clara, desk" not in str(seen_by(vault, caller, said[2].id).verdicts["desk"])
     log = vault.git.run("log", "--format=%s", "-3").decode()
-    assert "access(ledger): 2 messages marked by a reader" in log
+    assert "rights(ledger): 2 messages marked by a reader" in log
     mark(vault, caller, [said[0].id], AccessMark())
     assert _SAID[0][1] in texts(read_for(vault, "clara"), caller), "what a person says counts more"
 

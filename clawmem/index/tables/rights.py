@@ -128,7 +128,8 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
             hint = "`clawmem access show`, by a person, lists who is in it."
             raise NotFound(f"{ACCESS} has no person '{name}', so nothing is shown.", hint)
         found.append(person)
-    return tuple(person for person in found if not policy.sees_everything(person))
+    moment = viewer.moment()
+    return tuple(person for person in found if not policy.sees_everything(rules.grants, person, moment))
 
 
 def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, UnreadableKey
@@ -41,7 +42,7 @@ class Person(NamedTuple):
 
     def is_named(self, text: str) -> bool:
         """Return whether a text is the id or a name of the person."""
-        return normal(text) in {normal(name) for name in (self.id, *self.name)}
+        return _form(text) in {_form(name) for name in (self.id, *self.name)}
 
 
 @no_other_keys
@@ -65,9 +66,42 @@ class Policy(NamedTuple):
     rules: tuple[Rule, ...] = ()
     channels: Mapping[str, Names] = {}
 
-    def sees_everything(self, person: Person) -> bool:
-        """Return whether a rule lets the role of a person see everything of everybody."""
-        return any(rule.role == person.role and rule.relation is None and EVERYTHING in rule.may for rule in self.rules)
+    def sees_everything(self, grants: Sequence[Grant], person: Person, moment: str) -> bool:
+        """Return whether a rule lets the role of a person see everything of everybody, and nothing was withdrawn."""
+        if not any(
+            rule.role == person.role and rule.relation is None and EVERYTHING in rule.may for rule in self.rules
+        ):
+            return False
+        own = [grant for grant in grants if _is_to(grant, person) and _in_force(grant, moment)]
+        whole = (grant.timestamp for grant in own if grant.allows and EVERYTHING in grant.may and grant.of is None)
+        last = max(whole, default="")
+        return all(grant.allows or grant.timestamp < last for grant in own)
+
+    def knows(self, text: str) -> bool:
+        """Return whether a text names a person, a role or everybody."""
+        return text == EVERYTHING or text in roles_of(self) or self.person(text) is not None
+
+    def meant_by(self, text: str) -> Sequence[str]:
+        """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers
+        such as `Tom Berg <tom@example.org>, sam`, or the name itself. A channel that a policy with channels lacks is
+        for nobody; where it has none, every channel is for everybody."""
+        if text.startswith("#"):
+            channels = {name.casefold().removeprefix("#"): names for name, names in self.channels.items()}
+            return channels.get(text[1:].casefold(), () if channels else (EVERYTHING,))
+        if not any(sign in text for sign in ",;<") or self.knows(text):
+            return (text,)
+        found = [[part.strip(' "') for part in (each, *each.strip(" >").split("<"))] for each in re.split("[,;]", text)]
+        known = [next(filter(self.knows, parts), None) for parts in found]
+        # Without an address, "Berg, Tom" may be a single name.
+        return [name for name in known if name] if "@" in text or all(known) else (text,)
+
+    def unknown_in(self, audience: Sequence[str]) -> list[str]:
+        """Return the names of an audience that mean nobody."""
+        return [
+            text
+            for text in audience
+            if not any(text.startswith("#") or self.knows(name) for name in self.meant_by(text))
+        ]
 
     def person(self, text: str) -> Person | None:
         """Return the person with this id or name."""
@@ -141,7 +175,7 @@ class AccessMark(NamedTuple):
         about = f" of {', '.join(self.about)}" if self.about else ""
         parts = [f"for {', '.join(self.audience)}"] if self.audience else []
         parts += [f"{', '.join(self.kinds)}{about}"] if self.kinds else []
-        return ", ".join(parts) or "for everybody"
+        return "; ".join(parts) or "for everybody"
 
 
 class Verdict(NamedTuple):
@@ -292,21 +326,43 @@ def verdict(policy: Policy, grants: Sequence[Grant], person: Person, mark: Acces
     if mark.speaker and person.is_named(mark.speaker):
         return Verdict(True, f"{person.id} said it")
     if mark.audience:
-        audience = [name for text in mark.audience for name in _in_channel(policy, text)]
-        if not any(name in (EVERYTHING, person.role) or person.is_named(name) for name in audience):
-            return Verdict(False, f"it is for {', '.join(mark.audience)}")
-        if not mark.kinds:
-            return Verdict(True, f"it is for {', '.join(mark.audience)}")
+        found = _of_audience(policy, grants, person, mark.audience, moment)
+        if not (found.allowed and mark.kinds):
+            return found
     verdicts = [
         _of_kind(policy, grants, person, kind, whom, moment) for kind in mark.kinds for whom in mark.about or (None,)
     ]
     return next((found for found in verdicts if not found.allowed), verdicts[0])
 
 
-def _in_channel(policy: Policy, text: str) -> Sequence[str]:
-    """Return the people and roles of an audience's name. A channel that the policy lacks is for everybody."""
-    channels = {name.casefold().removeprefix("#"): names for name, names in policy.channels.items()}
-    return channels.get(text[1:].casefold(), (EVERYTHING,)) if text.startswith("#") else (text,)
+def _of_audience(
+    policy: Policy, grants: Sequence[Grant], person: Person, audience: Sequence[str], moment: str
+) -> Verdict:
+    """Return whether a person may see what was said to an audience. What was granted or withdrawn of everything decides
+    first, then who is in the audience, then a role that may see everything."""
+    if (grant := _latest(policy, grants, person, EVERYTHING, None, moment)) is not None:
+        return _as_decided(grant, EVERYTHING)
+    names = [name for text in audience for name in policy.meant_by(text)]
+    if any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names):
+        return Verdict(True, f"it is for {', '.join(audience)}")
+    if policy.sees_everything(grants, person, moment):
+        return Verdict(True, f"the role {person.role} may see {EVERYTHING}")
+    unknown = f", of whom {ACCESS} does not know {', '.join(some)}" if (some := policy.unknown_in(audience)) else ""
+    return Verdict(False, f"it is for {', '.join(audience)}{unknown}")
+
+
+def _latest(
+    policy: Policy, grants: Sequence[Grant], person: Person, kind: str, whom: str | None, moment: str
+) -> Grant | None:
+    """Return the latest grant or withdrawal that says something of a kind of content of somebody, or None."""
+    newest_first = sorted(grants, key=lambda grant: grant.timestamp)[::-1]
+    concerning = (grant for grant in newest_first if _concerns(policy, grant, person, kind, whom))
+    return next((grant for grant in concerning if _in_force(grant, moment)), None)
+
+
+def _as_decided(grant: Grant, what: str) -> Verdict:
+    says = "granted to" if grant.allows else "withdrawn from"
+    return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
 
 
 def _of_kind(
@@ -315,10 +371,8 @@ def _of_kind(
     """Return whether a person may see one kind of content of somebody, or of nobody in particular (None)."""
     kinds = {kind, EVERYTHING}
     what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
-    for grant in sorted(grants, key=lambda grant: grant.timestamp)[::-1]:
-        if _concerns(policy, grant, person, kind, whom) and _in_force(grant, moment):
-            says = "granted to" if grant.allows else "withdrawn from"
-            return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+    if (grant := _latest(policy, grants, person, kind, whom, moment)) is not None:
+        return _as_decided(grant, what)
     if whom and person.is_named(whom):
         return Verdict(True, f"it is about {person.id}")
     for rule in policy.rules:
@@ -333,11 +387,15 @@ def _of_kind(
 
 
 def _concerns(policy: Policy, grant: Grant, person: Person, kind: str, whom: str | None) -> bool:
-    if grant.who != person.role and not person.is_named(grant.who):
+    if not _is_to(grant, person):
         return False
     if not {kind, EVERYTHING} & {text.casefold() for text in grant.may}:
         return False
     return grant.of is None or (whom is not None and _same(policy, grant.of, whom))
+
+
+def _is_to(grant: Grant, person: Person) -> bool:
+    return grant.who == person.role or person.is_named(grant.who)
 
 
 def _in_force(grant: Grant, moment: str) -> bool:
@@ -348,7 +406,7 @@ def _in_force(grant: Grant, moment: str) -> bool:
 def _same(policy: Policy, name: str, other: str) -> bool:
     """Return whether two texts name the same person."""
     person = policy.person(name)
-    return normal(name) == normal(other) or (person is not None and person.is_named(other))
+    return _form(name) == _form(other) or (person is not None and person.is_named(other))
 
 
 def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant | None:
@@ -392,16 +450,24 @@ def roles_of(policy: Policy) -> set[str]:
     return {*(person.role for person in policy.people.values()), *(rule.role for rule in policy.rules)} - {""}
 
 
-def check_known(policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None) -> None:
-    """Raise InvalidInput if the policy does not know some people, kinds of content, or a person or role `who`."""
-    roles = roles_of(policy)
+@lru_cache(maxsize=4096)
+def _form(name: str) -> str:
+    """Return the common form of the spellings of a name: `Dr Chen` and `dr. chen`."""
+    return " ".join(normal(name).replace(".", " ").split())
+
+
+def check_known(
+    policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None, audience: Sequence[str] = ()
+) -> None:
+    """Raise InvalidInput if the policy does not know some people, kinds of content, a person or role `who`, or names of
+    an audience."""
     for name in people:
         if policy.person(name) is None:
             raise InvalidInput(f"{ACCESS} has no person '{name}'.", f"It has {', '.join(policy.people) or 'none'}.")
-    if who is not None and policy.person(who) is None and who not in roles:
-        names = ", ".join((*policy.people, *sorted(roles)))
-        raise InvalidInput(f"{ACCESS} has no person and no role '{who}'.", f"It has {names or 'none'}.")
+    for name in policy.unknown_in(audience) if who is None or (who != EVERYTHING and policy.knows(who)) else [who]:
+        known = ", ".join((*policy.people, *sorted(roles_of(policy)), *(f"#{channel}" for channel in policy.channels)))
+        raise InvalidInput(f"{ACCESS} has no person and no role '{name}'.", f"It has {known or 'none'}.")
     for kind in kinds:
         if kind not in (*policy.kinds, EVERYTHING):
-            names = ", ".join((*policy.kinds, EVERYTHING))
-            raise InvalidInput(f"{ACCESS} has no kind of content '{kind}'.", f"It has {names}.")
+            known = ", ".join((*policy.kinds, EVERYTHING))
+            raise InvalidInput(f"{ACCESS} has no kind of content '{kind}'.", f"It has {known}.")

@@ -277,3 +277,55 @@ def test_a_memory_without_a_policy_shows_the_lines_that_make_one(clawmem: Clawme
     (vault_root / policy).parent.mkdir(exist_ok=True)
     (vault_root / policy).write_text("\n".join(lines) + "\n")
     assert clawmem(*words).code == 0
+
+
+def test_what_a_mark_or_a_grant_does_not_do_is_refused_or_said(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    event, fact = shared
+    for options, says in (
+        (("--about", "lucia"), "decides nothing without a kind"),
+        (("--audience", "nobody"), "no person and no role 'nobody'"),
+        (("--kind", "health", "--about", "lucas"), "no person 'lucas'"),
+    ):
+        refused = clawmem("access", "mark", event, *options)
+        assert refused.code != 0 and says in refused.err
+    assert clawmem("access", "mark", event, "--kind", "health").out == f"{event} is for Lucia Gomez; health\n"
+    assert SECRET not in clawmem("recall", "biopsy", "--viewer", "clara").out
+    assert clawmem("access", "mark", event, "--kind", "health", "--audience", "all").out.endswith("for all; health\n")
+    opened = clawmem("access", "mark", event, fact)
+    assert f"{event} was for all; health" in opened.err and f"{fact} was health of lucia" in opened.err
+    assert "is not decided by --of" in clawmem("access", "grant", "clara", "all", "--of", "lucia").err
+    log = clawmem("log").out
+    assert "(clara): granted: all of lucia" in log and f"{event} is for everybody" in log
+    assert clawmem("access", "revoke", "clara").code == 0
+
+
+def test_who_may_see_all_is_named_so_until_it_is_withdrawn(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    event, _ = shared
+    assert "the role owner may see all" in clawmem("access", "why", event, "--for", "boss").out
+    assert SECRET in clawmem("recall", "biopsy", "--agent", "boss").out
+    clawmem("access", "revoke", "boss")
+    assert "boss may not see it: all was withdrawn" in clawmem("access", "why", event, "--for", "boss").out
+    for words in (("recall", "biopsy"), ("list",), ("log",)):
+        found = clawmem(*words, "--agent", "boss")
+        assert SECRET not in found.out + found.err
+
+
+def test_a_source_that_names_nobody_whom_the_policy_knows_is_told(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    policy = vault_root / "governance/access.yaml"
+    policy.write_text(policy.read_text() + "channels: {desk: [reception]}\n")
+    rows = [
+        {"channel": "desc"},
+        {"channel": "desk"},
+        {"to": "Dr Alvarez"},
+        {"recipients": "Clara <c@example.org>, Eve"},
+    ]
+    lines = [json.dumps({"role": "user", "content": f"The lamp {at} is new.", **row}) for at, row in enumerate(rows)]
+    told = clawmem("ingest", "-", given="\n".join(lines) + "\n")
+    assert (told.code, "does not know #desc, so nobody" in told.err) == (0, True)
+    seen = {name: clawmem("recall", "lamp", "--viewer", name).out for name in ("clara", "alvarez", "lucia")}
+    shown = {name: [at for at in range(4) if f"lamp {at}" in text] for name, text in seen.items()}
+    assert shown == {"clara": [1, 3], "alvarez": [2], "lucia": []}
