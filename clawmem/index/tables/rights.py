@@ -13,11 +13,13 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted
 from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
+from clawmem.model.language.text import counted
 from clawmem.model.records.access import (
     ACCESS_HINT,
     GRANTS_PATH,
@@ -30,6 +32,7 @@ from clawmem.model.records.access import (
     policy_from,
     verdict,
 )
+from clawmem.model.records.caller import Viewer
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.strict_json import checksum, refuse_unread
 from clawmem.model.search.passage import PART, SPREAD, row_of
@@ -38,6 +41,7 @@ from clawmem.vault.vault import Vault
 
 Allows = Callable[[AccessMark], bool]
 """Whether a viewer may see what has a mark."""
+_ANYBODY = "*"  # no agent has this id
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
 _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
@@ -115,7 +119,7 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     if rules is None:
         if vault.viewer.names:
             raise NotFound(
-                f"This memory has no {ACCESS}, so nobody knows what {vault.viewer.names[0]} may see.",
+                f"The memory has no {ACCESS}, so nobody knows what {vault.viewer.names[0]} may see.",
                 f"Leave out --viewer and CLAWMEM_VIEWER. {ACCESS_HINT}",
             )
         return ()
@@ -155,6 +159,32 @@ def marks_of(index: Index, fact_id: str, event_id: str) -> tuple[AccessMark, ...
 def is_restricted(vault: Vault) -> bool:
     """Return whether the vault is read for somebody who may not see everything."""
     return vault.viewer is not None and bool(viewers_of(vault, read_access(vault)))
+
+
+def for_everybody(vault: Vault, moment: str) -> Vault:
+    """Return the vault as somebody reads it who may see, at a moment, only what everybody may; the vault itself where
+    it has no policy."""
+    if read_access(vault) is None:
+        return vault
+    public = copy(vault)
+    public.viewer = Viewer((), _ANYBODY, lambda: moment)
+    return public
+
+
+def left_out(index: Index) -> tuple[str, ...]:
+    """Return a notice of how many facts are not shown, for a person who passes on what everybody may see."""
+    query = "SELECT (SELECT facts FROM main.total) - (SELECT facts FROM total)"
+    hidden = index.database.execute(query).fetchone()[0] if index.is_restricted else 0
+    verb = "is" if hidden == 1 else "are"
+    return (f"{counted(hidden, 'fact')} that not everybody may see {verb} left out",) if hidden else ()
+
+
+def hidden_among(index: Index, ids: Collection[str]) -> set[str]:
+    """Return those of some facts that the index has and does not show."""
+    if not index.is_restricted:
+        return set()
+    query = "SELECT id FROM main.fact WHERE id IN (SELECT value FROM json_each(?)) AND n NOT IN (SELECT n FROM fact)"
+    return {name for (name,) in index.database.execute(query, (json.dumps(list(ids)),))}
 
 
 @contextmanager

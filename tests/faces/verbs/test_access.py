@@ -329,3 +329,31 @@ def test_a_source_that_names_nobody_whom_the_policy_knows_is_told(
     seen = {name: clawmem("recall", "lamp", "--viewer", name).out for name in ("clara", "alvarez", "lucia")}
     shown = {name: [at for at in range(4) if f"lamp {at}" in text] for name, text in seen.items()}
     assert shown == {"clara": [1, 3], "alvarez": [2], "lucia": []}
+
+
+def test_what_is_passed_on_has_only_what_everybody_may_see(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path, tmp_path: Path
+) -> None:
+    """Sites and exports leave out marked facts, those of marked messages and what was said in a channel for some."""
+    policy = vault_root / "governance/access.yaml"
+    policy.write_text(policy.read_text() + "channels: {desk: [reception], hall: [all]}\n")
+    rows = [{"role": "user", "content": f"The {name} lamp is new.", "channel": name} for name in ("desk", "hall")]
+    clawmem("ingest", "-", given="".join(json.dumps(row) + "\n" for row in rows))
+    added = clawmem("remember", f"Lucia was treated for {SECRET}.", "--json").data
+    start = added["commit"]
+    clawmem("access", "mark", added["facts"][0]["id"], "--audience", "alvarez")
+    site = tmp_path / "site"
+    said = clawmem("wiki", "site", str(site), "--with", "messages")
+    assert "2 facts that not everybody may see are left out" in said.err
+    assert "2 facts that not" in clawmem("export", str(tmp_path / "okf")).err
+    files = {name: [path for path in (tmp_path / name).rglob("*") if path.is_file()] for name in ("site", "okf")}
+    texts = {name: "".join(path.read_text("utf-8") for path in paths) for name, paths in files.items()}
+    texts["lines"] = clawmem("export", "-", "--contract").out
+    texts["news"] = clawmem("export", "-", "--contract", "--since", start[:12]).out
+    clawmem("undo", start)
+    texts["gone"] = clawmem("export", "-", "--contract", "--since", "HEAD~1").out
+    assert not [name for name, text in texts.items() if SECRET in text]
+    assert all("Graz" in texts[name] for name in ("site", "okf", "lines"))
+    assert "hall lamp" in texts["site"] and "desk lamp" not in texts["site"]
+    policy.unlink()
+    assert SECRET in clawmem("export", "-", "--contract").out
