@@ -148,7 +148,7 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
     notices = []
     for event in requests:
         from clawmem.learning.attribution.forgetting import asked_to_forget  # few messages ask to forget
-        from clawmem.memory.facts.forget import plan_forgetting
+        from clawmem.memory.facts.forget import STAYS, plan_forgetting
 
         targets = asked_to_forget(event.text)
         if targets:
@@ -157,7 +157,8 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
                 if found and found.proposal:
                     work.commit([found.change])
                     says = found.proposal.says.rstrip(".")
-                    notices.append(f"{says}. It is hidden now, and {found.proposal.id} waits for a person.")
+                    state = "stays for now" if STAYS in (found.proposal.details or {}) else "is hidden now"
+                    notices.append(f"{says}. It {state}, and {found.proposal.id} waits for a person.")
     return notices
 
 
@@ -214,8 +215,21 @@ class _IngestRun:
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
+        if any(message.in_channel for message in messages):
+            messages = self._of_people(messages)
         self.add_events(to_events(messages, self._work.caller, self._source, self._repeats))
         self._work.flush()
+
+    def _of_people(self, messages: Sequence[Message]) -> list[Message]:
+        """Return messages of which those in a channel have the trust of their role, where a shared memory knows who
+        speaks."""
+        from clawmem.index.tables.rights import read_access  # few messages are of a channel
+
+        rules = read_access(self._work.vault)
+        knows = rules.policy.person if rules else lambda _: None
+        return [
+            each._replace(trust=None) if each.in_channel and knows(each.speaker or "") else each for each in messages
+        ]
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""

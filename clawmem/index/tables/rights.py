@@ -136,14 +136,27 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     return tuple(person for person in found if not policy.sees_everything(rules.grants, person, moment))
 
 
-def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:
-    """Return the ids of the marked messages that a person may see; none without a policy or such a person."""
+class MarkedFor(NamedTuple):
+    """The ids of the marked messages that a person may see, of those of them that are about the person, and of the
+    others; and the names by which a text means the person."""
+
+    visible: frozenset[str] = frozenset()
+    about: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    names: tuple[re.Pattern[str], ...] = ()
+
+
+def marked_for(vault: Vault, index: Index, name: str, moment: str) -> MarkedFor:
+    """Return what is marked for a person and what is not; nothing without a policy or such a person."""
     rules = read_access(vault)
     person = rules.policy.person(name) if rules else None
     if rules is None or person is None:
-        return set()
+        return MarkedFor()
     rows = index.database.execute("SELECT id, mark FROM event WHERE mark IS NOT NULL").fetchall()
-    return {event_id for event_id, mark in rows if verdict(*rules, person, mark_in(mark), moment).allowed}
+    marks = {event_id: mark_in(mark) for event_id, mark in rows}
+    seen = {event_id for event_id, mark in marks.items() if verdict(*rules, person, mark, moment).allowed}
+    about = frozenset(event_id for event_id in seen if any(map(person.is_named, marks[event_id].about)))
+    return MarkedFor(frozenset(seen), about, frozenset(marks.keys() - seen), rules.policy.patterns_of(person))
 
 
 def marks_of(index: Index, fact_id: str, event_id: str) -> tuple[AccessMark, ...]:

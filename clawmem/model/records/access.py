@@ -81,6 +81,13 @@ class Policy(NamedTuple):
         """Return whether a text names a person, a role or everybody."""
         return text == EVERYTHING or text in roles_of(self) or self.person(text) is not None
 
+    def patterns_of(self, person: Person) -> tuple[re.Pattern[str], ...]:
+        """Return what finds the names of a person in a text: whole ones, and a first name that nobody else has."""
+        every = [name for other in self.people.values() for name in other.name]
+        first = {name.split()[0] for name in person.name if len(name.split()) > 1 and "." not in name.split()[0]}
+        own = [name for name in first if sum(other.split()[0] == name for other in every) == 1]
+        return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in (*person.name, *own))
+
     def meant_by(self, text: str) -> Sequence[str]:
         """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers
         such as `Tom Berg <tom@example.org>, sam`, or the name itself. A channel that a policy with channels lacks is

@@ -236,7 +236,8 @@ def _base(line: int, record: Mapping[str, Any]) -> Message:
     )
     # A message without a role needs a name, or its speaker is unknown.
     unknown = record.get("role") is None and named is None and base.role == "user"
-    return base._replace(trust="external" if unknown or about.doubtful else None)
+    in_channel = about.doubtful and not unknown and not origin_of({**record, CHANNEL: None}).doubtful
+    return base._replace(trust="external" if unknown or about.doubtful else None, in_channel=in_channel)
 
 
 def _whom(record: Mapping[str, Any]) -> dict[str, Any]:
