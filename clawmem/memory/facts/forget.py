@@ -71,6 +71,7 @@ STAYS = "stays"
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
+_PARTS = re.compile(r"[,;]|\b(?:and|und|y|et)\b", re.IGNORECASE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
 # A message of which fewer words would be left is hidden as a whole.
 _FEWEST_LEFT = 6
@@ -101,7 +102,8 @@ class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
     (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
     messages stay that have the words, as parts of longer names or of what was hidden in part, each text that goes
-    from a message, and the proposals that say it."""
+    from a message, the proposals that say it, the ids of facts that say more than what was named, and what is spelled
+    nearly like a number or an address that was named, and stays."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -112,6 +114,8 @@ class Forgetting(NamedTuple):
     stay: int = 0
     texts: tuple[str, ...] = ()
     proposed: tuple[Proposal, ...] = ()
+    more: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 def plan_forgetting(
@@ -254,7 +258,28 @@ def _plan(
     stay = sum(any(_names(words, text) for words in (*wordings, *first)) for text in left) if not request else 0
     texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
     shown_notes = tuple(dict.fromkeys(notes))
-    return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed)
+    found = Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed)
+    if request:
+        return found
+    more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
+    return found._replace(more=more, near=_spelled_nearly(wordings, left))
+
+
+def _says_more(words: Sequence[str], text: str) -> bool:
+    """Return whether a statement lists several things of which words name only some."""
+    parts = _PARTS.split(text)
+    others = (part for part in parts if not means(words, part))
+    return any(means(words, part) for part in parts) and any(len(telling_words(part)) > 1 for part in others)
+
+
+def _spelled_nearly(wordings: Iterable[Sequence[str]], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbers and addresses in some texts that are spelled nearly like a named one."""
+    from difflib import get_close_matches  # few requests name a number or an address
+
+    named = {word for words in wordings for word in words if len(word) > 4 and SPECIAL.search(word)}
+    every = {token for text in texts for token in tokens_of(text) if SPECIAL.search(token)} if named else set()
+    found = (token for word in sorted(named) for token in get_close_matches(word, every - {word}, 3, 0.75))
+    return tuple(dict.fromkeys(found))
 
 
 def _with_corrected(meant: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> Iterator[PlacedFact]:
