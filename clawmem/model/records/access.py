@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from clawmem.errors import InvalidInput, UnreadableKey
 from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, render_lines, to_record
 from clawmem.model.language.dates import end_of, moment_of
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import near_name, normal
 from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event, is_hidden_in_part, is_of_person
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.parsing import Yaml, read_log, yaml_value
@@ -81,12 +81,40 @@ class Policy(NamedTuple):
         """Return whether a text names a person, a role or everybody."""
         return text == EVERYTHING or text in roles_of(self) or self.person(text) is not None
 
+    def faults(self) -> Iterator[str]:
+        """Yield what the policy names and does not have, a sentence each."""
+        for person in self.people.values():
+            unknown = [(name, each) for name, others in person.of.items() for each in others if not self.person(each)]
+            yield from (f"{person.id} is {name} of '{other}', whom `people` does not have." for name, other in unknown)
+            named = {rule.role for rule in self.rules}
+            if person.role not in named and (near := near_name(person.role, named)):
+                yield f"{person.id} has the role '{person.role}', which no rule names. Is it '{near}'?"
+        for channel, names in self.channels.items():
+            unknown_names = self.unknown_in(names)
+            yield from (f"The channel '{channel}' is for '{name}', no person and no role." for name in unknown_names)
+        roles = {person.role for person in self.people.values()}
+        relations = {name for person in self.people.values() for name in person.of}
+        for rule in self.rules:
+            if rule.role not in roles:
+                yield f"A rule is for the role '{rule.role}', which nobody has."
+            if rule.relation is not None and rule.relation not in relations:
+                yield f"A rule is for the relation '{rule.relation}', which nobody has."
+
     def patterns_of(self, person: Person) -> tuple[re.Pattern[str], ...]:
         """Return what finds the names of a person in a text: whole ones, and a first name that nobody else has."""
         every = [name for other in self.people.values() for name in other.name]
         first = {name.split()[0] for name in person.name if len(name.split()) > 1 and "." not in name.split()[0]}
         own = [name for name in first if sum(other.split()[0] == name for other in every) == 1]
         return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in (*person.name, *own))
+
+    def named_in(self, text: str) -> list[str]:
+        """Return the ids of the people whose ids or names stand in a text."""
+        ids = set(_form(text).split())
+        return [
+            person.id
+            for person in self.people.values()
+            if _form(person.id) in ids or any(name.search(text) for name in self.patterns_of(person))
+        ]
 
     def meant_by(self, text: str) -> Sequence[str]:
         """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers

@@ -357,3 +357,37 @@ def test_what_is_passed_on_has_only_what_everybody_may_see(
     assert "hall lamp" in texts["site"] and "desk lamp" not in texts["site"]
     policy.unlink()
     assert SECRET in clawmem("export", "-", "--contract").out
+
+
+def test_a_fact_is_stated_for_some_by_a_kind_of_content_as_its_category(
+    clawmem: Clawmem, shared: tuple[str, str]
+) -> None:
+    told = clawmem("remember", "Lucia carries insulin pens.", "-c", "Health")
+    assert "is health of lucia: not everybody may see it" in told.err
+    clawmem("remember", "It is sold in May.", "-c", "health", "-e", "areas/people/lucia")
+    clawmem("remember", "Insulin is sold in May.", "-c", "preference")
+    for words in ("insulin", "sold in May"):
+        seen = {name: clawmem("recall", words, "--viewer", name).out for name in ("clara", "lucia")}
+        assert "pens" in seen["lucia"] or "It is sold" in seen["lucia"]
+        assert "pens" not in seen["clara"] and "It is sold" not in seen["clara"]
+        assert "Insulin is sold" in seen["clara"]
+
+
+def test_doctor_says_what_the_policy_names_and_does_not_have(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    assert "[access]" not in clawmem("doctor").out
+    policy = vault_root / "governance/access.yaml"
+    wrong = POLICY.replace("role: doctor, of: {doctor: lucia}", "role: doctr, of: {doktor: luciaa}")
+    policy.write_text(wrong + "channels: {ward: [docter, nobody, doctor, all]}\n")
+    found = clawmem("doctor").out
+    for fault in (
+        "alvarez is doktor of 'luciaa', whom `people` does not have.",
+        "alvarez has the role 'doctr', which no rule names. Is it 'doctor'?",
+        "The channel 'ward' is for 'docter'",
+        "The channel 'ward' is for 'nobody'",
+        "A rule is for the role 'doctor', which nobody has.",
+        "A rule is for the relation 'doctor', which nobody has.",
+    ):
+        assert fault in found
+    assert found.count("  [access]") == 6

@@ -35,6 +35,7 @@ from clawmem.model.kinds import (
     LOG,
     NONE,
     PARSE,
+    POLICY,
     PROPOSAL,
     REDACTIONS,
     SETTINGS,
@@ -250,6 +251,16 @@ def _check_task(path: str, data: bytes, book: VaultContent) -> None:
         book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in items]
 
 
+def _check_policy(path: str, data: bytes, book: VaultContent) -> None:
+    before = len(book.problems)
+    _check_parse(path, data, book)
+    if not any(problem.severity == ERROR for problem in book.problems[before:]):
+        from clawmem.model.records.access import parse_policy  # few vaults have one
+
+        faults = parse_policy(data, path, parse_yaml).faults()
+        book.problems += [HealthProblem(WARNING, "access", path, None, fault) for fault in faults]
+
+
 def _check_nothing(path: str, data: bytes, book: VaultContent) -> None:
     """Files that nothing reads may hold anything, and doctor compares the redactions with the history."""
 
@@ -264,6 +275,7 @@ CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], None]] = {
     CATALOG: _check_catalog,
     REDACTIONS: _check_nothing,
     TASK: _check_task,
+    POLICY: _check_policy,
     PARSE: _check_parse,
     NONE: _check_nothing,
 }
