@@ -12,7 +12,7 @@ from itertools import chain
 from shlex import quote
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError, Unreadable
+from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import known_events
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
@@ -111,20 +111,15 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             change = hide_repeated(work, run.short)
             if change is not None:
                 work.commit([change])
-    notices += _audience_notices(vault, run.for_some)
+    notices += _audience_notices(vault, run.for_some) if run.for_some else []
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
 
 
 def _audience_notices(vault: Vault, audience: Collection[str]) -> list[str]:
     """Return for which names of audiences a shared memory knows nobody."""
-    if not audience:
-        return []
     from clawmem.index.tables.rights import read_access  # few messages say for whom they are
 
-    try:
-        rules = read_access(vault)
-    except Unreadable as problem:
-        return [problem.message]
+    rules = read_access(vault)
     unknown = rules.policy.unknown_in(sorted(audience)) if rules else ()
     return [f"{ACCESS} does not know {some_of(unknown)}, so nobody sees for that name what was said"] if unknown else []
 
@@ -187,14 +182,6 @@ def _may_ask(text: str) -> bool:
     return _ASKS.search(text) is not None or any(pattern_of(code, "forget_verbs").search(text) for code in EVERY)
 
 
-def _audience(event: Event) -> tuple[str, ...]:
-    if not event.metadata or _FOR_SOME.isdisjoint(event.metadata):
-        return ()
-    from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
-
-    return mark_of_event(event).audience
-
-
 class _IngestRun:
     """The progress of one ingest."""
 
@@ -244,7 +231,10 @@ class _IngestRun:
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
-            self.for_some.update(name for event in fresh for name in _audience(event))
+            if marked := [event for event in fresh if event.metadata and not _FOR_SOME.isdisjoint(event.metadata)]:
+                from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
+
+                self.for_some.update(name for event in marked for name in mark_of_event(event).audience)
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:

@@ -16,6 +16,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.history.entry import RIGHTS
 from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import some_of
 from clawmem.model.records.access import (
     ACCESS_HINT,
     EVERYTHING,
@@ -141,6 +142,8 @@ def seen_by(vault: Vault, caller: Caller, reference: str) -> SeenBy:
 def _verdict(rules: AccessRules, person: Person, mark: AccessMark, moment: str) -> Verdict:
     """Return whether a person may see what has a mark; if not, the words of it that the person may see."""
     found = verdict(*rules, person, mark, moment)
+    if not found.allowed and (unknown := rules.policy.unknown_in(mark.audience)):
+        found = found._replace(why=f"{found.why}; {ACCESS} does not know {some_of(unknown)}")
     parts = [part.words for part in mark.parts if verdict(*rules, person, mark.of_part(part), moment).allowed]
     return found if found.allowed or not parts else found._replace(why=f"{found.why}, but “{' … '.join(parts)}”")
 

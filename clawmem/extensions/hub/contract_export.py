@@ -25,7 +25,7 @@ from clawmem.extensions.hub.contract import (
 from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
-from clawmem.index.tables.rights import for_everybody, hidden_among, left_out
+from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
@@ -190,10 +190,10 @@ class _Writer:
 
 def _public(index: Index, *states: Mapping[str, PlacedFact]) -> Iterator[dict[str, PlacedFact]]:
     """Yield states of facts without those that not everybody may see; of one that is gone, its mark says so."""
-    hidden = hidden_among(index, {name for state in states for name in state})
+    hidden = hidden_facts(index)
     for state in states:
-        gone = {name for name, placed in state.items() if index.is_restricted and MARK in (placed.fact.metadata or {})}
-        gone -= by_ids(index, gone).keys()
+        marked = [name for name in state if index.is_restricted and MARK in (state[name].fact.metadata or {})]
+        gone = set(marked) - by_ids(index, marked).keys()
         yield {name: placed for name, placed in state.items() if name not in hidden | gone}
 
 

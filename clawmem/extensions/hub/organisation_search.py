@@ -107,8 +107,7 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, 
         org, hits, unsearched = search_folder(vault, folder, caller, question, limit, search)
         return _without_orders(org, hits)._replace(unsearched=unsearched)
     if is_restricted(vault):
-        message = "A hub knows its own roles, and not for whom of this memory it would be asked."
-        raise NotPermitted(message, "Leave out --org.")
+        raise NotPermitted("A hub does not know the people of this memory.", "Leave out --org.")
     from clawmem.index.vectors.channel import asked_apart
 
     asked = HubQuestion(

@@ -27,12 +27,14 @@ from clawmem.model.records.access import (
     Grant,
     Person,
     Policy,
+    grants_to,
     mark_in,
     parse_grants,
     policy_from,
     verdict,
 )
 from clawmem.model.records.caller import Viewer
+from clawmem.model.records.event import Event
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.strict_json import checksum, refuse_unread
 from clawmem.model.search.passage import PART, SPREAD, row_of
@@ -41,6 +43,8 @@ from clawmem.vault.vault import Vault
 
 Allows = Callable[[AccessMark], bool]
 """Whether a viewer may see what has a mark."""
+IsOf = Callable[[Event], bool]
+"""Whether a message is of a person."""
 _ANYBODY = "*"  # no agent has this id
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
@@ -136,27 +140,24 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     return tuple(person for person in found if not policy.sees_everything(rules.grants, person, moment))
 
 
-class MarkedFor(NamedTuple):
-    """The ids of the marked messages that a person may see, of those of them that are about the person, and of the
-    others; and the names by which a text means the person."""
-
-    visible: frozenset[str] = frozenset()
-    about: frozenset[str] = frozenset()
-    hidden: frozenset[str] = frozenset()
-    names: tuple[re.Pattern[str], ...] = ()
-
-
-def marked_for(vault: Vault, index: Index, name: str, moment: str) -> MarkedFor:
-    """Return what is marked for a person and what is not; nothing without a policy or such a person."""
+def messages_of(vault: Vault, index: Index, name: str, moment: str) -> tuple[IsOf, IsOf]:
+    """Return which messages concern a person: what they said, and in a memory that several people share what they may
+    see and is about them or names them; and which else are marked for those who may see them, and they may."""
     rules = read_access(vault)
     person = rules.policy.person(name) if rules else None
     if rules is None or person is None:
-        return MarkedFor()
+        return (lambda event: event.speaker == name), lambda _: False
     rows = index.database.execute("SELECT id, mark FROM event WHERE mark IS NOT NULL").fetchall()
     marks = {event_id: mark_in(mark) for event_id, mark in rows}
-    seen = {event_id for event_id, mark in marks.items() if verdict(*rules, person, mark, moment).allowed}
-    about = frozenset(event_id for event_id in seen if any(map(person.is_named, marks[event_id].about)))
-    return MarkedFor(frozenset(seen), about, frozenset(marks.keys() - seen), rules.policy.patterns_of(person))
+    seen = {event_id: mark for event_id, mark in marks.items() if verdict(*rules, person, mark, moment).allowed}
+    about = {event_id for event_id, mark in seen.items() if any(map(person.is_named, mark.about))}
+    named = rules.policy.pattern_of(person)
+
+    def concerns(event: Event) -> bool:
+        shown = event.id in seen or event.id not in marks
+        return event.speaker == name or event.id in about or (shown and bool(named.search(event.text)))
+
+    return concerns, lambda event: event.id in seen
 
 
 def marks_of(index: Index, fact_id: str, event_id: str) -> tuple[AccessMark, ...]:
@@ -184,20 +185,16 @@ def for_everybody(vault: Vault, moment: str) -> Vault:
     return public
 
 
+def hidden_facts(index: Index) -> set[str]:
+    """Return the ids of the facts that the index has and does not show."""
+    query = "SELECT id FROM main.fact WHERE n NOT IN (SELECT n FROM fact)"
+    return {name for (name,) in index.database.execute(query)} if index.is_restricted else set()
+
+
 def left_out(index: Index) -> tuple[str, ...]:
     """Return a notice of how many facts are not shown, for a person who passes on what everybody may see."""
-    query = "SELECT (SELECT facts FROM main.total) - (SELECT facts FROM total)"
-    hidden = index.database.execute(query).fetchone()[0] if index.is_restricted else 0
-    verb = "is" if hidden == 1 else "are"
-    return (f"{counted(hidden, 'fact')} that not everybody may see {verb} left out",) if hidden else ()
-
-
-def hidden_among(index: Index, ids: Collection[str]) -> set[str]:
-    """Return those of some facts that the index has and does not show."""
-    if not index.is_restricted:
-        return set()
-    query = "SELECT id FROM main.fact WHERE id IN (SELECT value FROM json_each(?)) AND n NOT IN (SELECT n FROM fact)"
-    return {name for (name,) in index.database.execute(query, (json.dumps(list(ids)),))}
+    hidden = len(hidden_facts(index))
+    return (f"left out: {counted(hidden, 'fact')} that not everybody may see",) if hidden else ()
 
 
 @contextmanager
@@ -214,10 +211,10 @@ def for_viewer(vault: Vault, index: Index) -> Iterator[None]:
             f"What {viewers[-1].id} may see is known only of the memory as it is now.", "Leave out --at."
         )
     moment, owner = vault.viewer.moment(), "" if vault.viewer.names else vault.viewer.agent or ""
-    policy, grants = rules
+    own = [(person, grants_to(rules.grants, person, moment)) for person in viewers]
 
     def allows(mark: AccessMark) -> bool:
-        return all(verdict(policy, grants, person, mark, moment).allowed for person in viewers)
+        return all(verdict(rules.policy, grants, person, mark, moment).allowed for person, grants in own)
 
     with restricted(index, allows, owner):
         yield

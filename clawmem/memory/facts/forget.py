@@ -31,7 +31,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, RETRACTED, REVOKED, SUPERSEDED, Fact
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import counted, normal, one_line
+from clawmem.model.language.text import counted, near_name, normal, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
 from clawmem.model.proposals.proposal import (
     DECIDE,
@@ -119,16 +119,7 @@ class Forgetting(NamedTuple):
 
 
 def plan_forgetting(
-    work: WriteScope,
-    targets: Sequence[Named],
-    request: Event | None = None,
-    ids: Collection[str] = (),
-    fresh: Iterable[PlacedFact] = (),
-    read: Callable[[str], bytes | None] | None = None,
-    taken: Collection[str] = (),
-    everywhere: bool = False,
-    certain: bool = False,
-    entity: str | None = None,
+    work: WriteScope, targets: Sequence[Named], request: Event | None = None, certain: bool = False, **rest: Any
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before. A
     `certain` request is hidden also if nothing else is known. What others than the user ask goes at once if they said
@@ -139,11 +130,13 @@ def plan_forgetting(
     `read` reads a file of the vault. All facts of an `entity` are meant. What was replaced is still served as a former
     state, so it is meant, too; with `everywhere`, also what was hidden before.
     """
+    plan = partial(_plan, work, targets, request, **rest)
     if request is None or is_of_user(request, work.vault.settings.words("user.name")):
-        return _plan(work, targets, request, ids, fresh, read, taken, everywhere, certain, entity)
-    plan = partial(_plan, work, targets, request, ids, tuple(fresh), read, taken)
-    sees, concerns = _reach(work, request.speaker or "")
-    found = plan(reached=concerns) or plan(reached=sees, stays=True)
+        return plan(certain=certain)
+    from clawmem.index.tables.rights import messages_of  # few requests are of others
+
+    concerns, sees = messages_of(work.vault, work.index, request.speaker or "", stamp(work.caller.now))
+    found = plan(reached=concerns) or plan(reached=lambda event: concerns(event) or sees(event), stays=True)
     return found or (plan(reached=concerns, certain=True) if certain else None)
 
 
@@ -152,7 +145,7 @@ def _plan(
     targets: Sequence[Named],
     request: Event | None = None,
     ids: Collection[str] = (),
-    fresh: Iterable[PlacedFact] = (),
+    fresh: Sequence[PlacedFact] = (),
     read: Callable[[str], bytes | None] | None = None,
     taken: Collection[str] = (),
     everywhere: bool = False,
@@ -258,11 +251,13 @@ def _plan(
     stay = sum(any(_names(words, text) for words in (*wordings, *first)) for text in left) if not request else 0
     texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
     shown_notes = tuple(dict.fromkeys(notes))
-    found = Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed)
-    if request:
-        return found
+    named = {word for words in wordings for word in words if SPECIAL.search(word) and not request}
+    tokens = {token for text in left for token in tokens_of(text)} if named else set()
+    near = dict.fromkeys(name for word in sorted(named) if (name := near_name(word, tokens - {word})))
     more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
-    return found._replace(more=more, near=_spelled_nearly(wordings, left))
+    return Forgetting(
+        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near)
+    )  # fmt: skip
 
 
 def _says_more(words: Sequence[str], text: str) -> bool:
@@ -270,16 +265,6 @@ def _says_more(words: Sequence[str], text: str) -> bool:
     parts = _PARTS.split(text)
     others = (part for part in parts if not means(words, part))
     return any(means(words, part) for part in parts) and any(len(telling_words(part)) > 1 for part in others)
-
-
-def _spelled_nearly(wordings: Iterable[Sequence[str]], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the numbers and addresses in some texts that are spelled nearly like a named one."""
-    from difflib import get_close_matches  # few requests name a number or an address
-
-    named = {word for words in wordings for word in words if len(word) > 4 and SPECIAL.search(word)}
-    every = {token for text in texts for token in tokens_of(text) if SPECIAL.search(token)} if named else set()
-    found = (token for word in sorted(named) for token in get_close_matches(word, every - {word}, 3, 0.75))
-    return tuple(dict.fromkeys(found))
 
 
 def _with_corrected(meant: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> Iterator[PlacedFact]:
@@ -318,21 +303,6 @@ def _noted(work: WriteScope) -> list[Event]:
         path.relative_to(root).as_posix() for path in (*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md"))
     )
     return [Event("", "", "note", line.text) for page in pages for line in note_lines(work.text(page))]
-
-
-def _reach(work: WriteScope, speaker: str) -> tuple[Callable[[Event], bool], Callable[[Event], bool]]:
-    """Return which messages a request of somebody else than the user may mean, and which of them it concerns: what they
-    said themselves and, in a memory that several people share, what they may see and is about them or names them. What
-    is marked is for those who may see it."""
-    from clawmem.index.tables.rights import marked_for  # few requests are of others
-
-    seen = marked_for(work.vault, work.index, speaker, stamp(work.caller.now))
-
-    def concerns(event: Event) -> bool:
-        names_them = event.id not in seen.hidden and any(name.search(event.text) for name in seen.names)
-        return event.speaker == speaker or event.id in seen.about or names_them
-
-    return lambda event: concerns(event) or event.id in seen.visible, concerns
 
 
 def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:

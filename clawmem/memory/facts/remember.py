@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from clawmem.memory.history.why import Days
     from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
     from clawmem.model.facts.gates import Settlement
-    from clawmem.model.records.access import Policy
 
 BATCH_SIZE, BATCH_BYTES = 2000, 32 << 20
 MAX_NOTICES = 20
@@ -198,15 +197,6 @@ def _place_key(fact: Fact) -> tuple[str, str]:
     return normal(fact.fact), realm_of(fact)
 
 
-def _policy_of(vault: Vault) -> "Policy | None":
-    if not os.path.lexists(vault.path(ACCESS)):
-        return None
-    from clawmem.index.tables.rights import read_access  # only where several people share a memory
-
-    rules = read_access(vault)
-    return rules.policy if rules else None
-
-
 class FactPlanner:
     """Plans drafts one by one. Each plan includes the changes of the earlier drafts."""
 
@@ -274,17 +264,18 @@ class FactPlanner:
     def _marked(self, fact: Fact, entity: str) -> Fact:
         """Return a fact whose category is a kind of content of a shared memory with the mark of that kind, and of whom
         it names: without one, everybody would see it until somebody marks it."""
-        if fact.category == DEFAULT_CATEGORY or MARK in (fact.metadata or {}):
+        if fact.category == DEFAULT_CATEGORY or not os.path.lexists(self._work.vault.path(ACCESS)):
             return fact
-        policy = _policy_of(self._work.vault)
-        kinds = () if policy is None else policy.kinds
-        kind = next((name for name in kinds if name.casefold() == fact.category.casefold()), None)
-        if policy is None or kind is None:
-            return fact
-        named = " ".join((fact.fact, fact.subject or "", entity.rpartition("/")[2], title_of(entity)))
-        from clawmem.model.records.access import AccessMark, narrowest
+        from clawmem.index.tables.rights import read_access  # only where several people share a memory
+        from clawmem.model.records.access import AccessMark, Policy, narrowest
 
-        mark = AccessMark((kind,), tuple(policy.named_in(named)))
+        policy = rules.policy if (rules := read_access(self._work.vault)) else Policy()
+        kind = next((name for name in policy.kinds if name.casefold() == fact.category.casefold()), None)
+        if kind is None or MARK in (fact.metadata or {}):
+            return fact
+        text = " ".join((fact.fact, fact.subject or "", title_of(entity)))
+        about = (person.id for person in policy.people.values() if policy.pattern_of(person).search(text))
+        mark = AccessMark((kind,), tuple(about))
         self.notices.append(f"{fact.id} is {mark.in_words}: not everybody may see it")
         return fact._replace(metadata={**(fact.metadata or {}), MARK: narrowest([mark])})
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, UnreadableKey
@@ -68,14 +69,12 @@ class Policy(NamedTuple):
 
     def sees_everything(self, grants: Sequence[Grant], person: Person, moment: str) -> bool:
         """Return whether a rule lets the role of a person see everything of everybody, and nothing was withdrawn."""
-        if not any(
-            rule.role == person.role and rule.relation is None and EVERYTHING in rule.may for rule in self.rules
-        ):
+        of_all = (rule.role for rule in self.rules if rule.relation is None and EVERYTHING in rule.may)
+        if person.role not in of_all:
             return False
-        own = [grant for grant in grants if _is_to(grant, person) and _in_force(grant, moment)]
-        whole = (grant.timestamp for grant in own if grant.allows and EVERYTHING in grant.may and grant.of is None)
-        last = max(whole, default="")
-        return all(grant.allows or grant.timestamp < last for grant in own)
+        own = reversed(grants_to(grants, person, moment))
+        later = takewhile(lambda grant: not (grant.allows and grant.of is None and EVERYTHING in grant.may), own)
+        return all(grant.allows for grant in later)
 
     def knows(self, text: str) -> bool:
         """Return whether a text names a person, a role or everybody."""
@@ -83,38 +82,26 @@ class Policy(NamedTuple):
 
     def faults(self) -> Iterator[str]:
         """Yield what the policy names and does not have, a sentence each."""
-        for person in self.people.values():
-            unknown = [(name, each) for name, others in person.of.items() for each in others if not self.person(each)]
-            yield from (f"{person.id} is {name} of '{other}', whom `people` does not have." for name, other in unknown)
-            named = {rule.role for rule in self.rules}
+        people, named = self.people.values(), {rule.role for rule in self.rules}
+        of = [(each.id, relation, name) for each in people for relation in each.of for name in each.of[relation]]
+        lost = [row for row in of if not self.person(row[2])]
+        yield from (f"{who} is {what} of '{name}', whom `people` lacks." for who, what, name in lost)
+        for person in people:
             if person.role not in named and (near := near_name(person.role, named)):
                 yield f"{person.id} has the role '{person.role}', which no rule names. Is it '{near}'?"
         for channel, names in self.channels.items():
-            unknown_names = self.unknown_in(names)
-            yield from (f"The channel '{channel}' is for '{name}', no person and no role." for name in unknown_names)
-        roles = {person.role for person in self.people.values()}
-        relations = {name for person in self.people.values() for name in person.of}
-        for rule in self.rules:
-            if rule.role not in roles:
-                yield f"A rule is for the role '{rule.role}', which nobody has."
-            if rule.relation is not None and rule.relation not in relations:
-                yield f"A rule is for the relation '{rule.relation}', which nobody has."
+            yield from (f"The channel '{channel}' is for '{name}', who is nobody." for name in self.unknown_in(names))
+        roles, relations = {person.role for person in people}, {None, *(relation for _, relation, _ in of)}
+        yield from (f"A rule is for the role '{name}', which nobody has." for name in sorted(named - roles))
+        needed = (rule.relation for rule in self.rules if rule.relation not in relations)
+        yield from (f"A rule needs the relation '{name}', which nobody has." for name in needed)
 
-    def patterns_of(self, person: Person) -> tuple[re.Pattern[str], ...]:
-        """Return what finds the names of a person in a text: whole ones, and a first name that nobody else has."""
-        every = [name for other in self.people.values() for name in other.name]
-        first = {name.split()[0] for name in person.name if len(name.split()) > 1 and "." not in name.split()[0]}
-        own = [name for name in first if sum(other.split()[0] == name for other in every) == 1]
-        return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in (*person.name, *own))
-
-    def named_in(self, text: str) -> list[str]:
-        """Return the ids of the people whose ids or names stand in a text."""
-        ids = set(_form(text).split())
-        return [
-            person.id
-            for person in self.people.values()
-            if _form(person.id) in ids or any(name.search(text) for name in self.patterns_of(person))
-        ]
+    def pattern_of(self, person: Person) -> re.Pattern[str]:
+        """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has."""
+        first = [name.split()[0] for other in self.people.values() for name in other.name]
+        short = [name.split()[0] for name in person.name if first.count(name.split()[0]) == 1 and "." not in name]
+        names = "|".join(map(re.escape, (*person.name, *short))) or "(?!)"
+        return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
 
     def meant_by(self, text: str) -> Sequence[str]:
         """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers
@@ -132,11 +119,8 @@ class Policy(NamedTuple):
 
     def unknown_in(self, audience: Sequence[str]) -> list[str]:
         """Return the names of an audience that mean nobody."""
-        return [
-            text
-            for text in audience
-            if not any(text.startswith("#") or self.knows(name) for name in self.meant_by(text))
-        ]
+        meant = {name: self.meant_by(name) for name in audience}
+        return [name for name in meant if not any(name[0] == "#" or self.knows(each) for each in meant[name])]
 
     def person(self, text: str) -> Person | None:
         """Return the person with this id or name."""
@@ -375,29 +359,33 @@ def _of_audience(
 ) -> Verdict:
     """Return whether a person may see what was said to an audience. What was granted or withdrawn of everything decides
     first, then who is in the audience, then a role that may see everything."""
-    if (grant := _latest(policy, grants, person, EVERYTHING, None, moment)) is not None:
-        return _as_decided(grant, EVERYTHING)
+    if (found := _latest(policy, grants, person, EVERYTHING, None, moment)) is not None:
+        return found
     names = [name for text in audience for name in policy.meant_by(text)]
     if any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names):
         return Verdict(True, f"it is for {', '.join(audience)}")
     if policy.sees_everything(grants, person, moment):
         return Verdict(True, f"the role {person.role} may see {EVERYTHING}")
-    unknown = f", of whom {ACCESS} does not know {', '.join(some)}" if (some := policy.unknown_in(audience)) else ""
-    return Verdict(False, f"it is for {', '.join(audience)}{unknown}")
+    return Verdict(False, f"it is for {', '.join(audience)}")
+
+
+def grants_to(grants: Sequence[Grant], person: Person, moment: str) -> list[Grant]:
+    """Return the grants and withdrawals to a person that are in force at a moment, the latest last."""
+    own = [grant for grant in grants if grant.who == person.role or person.is_named(grant.who)]
+    return sorted((grant for grant in own if _in_force(grant, moment)), key=lambda grant: grant.timestamp)
 
 
 def _latest(
     policy: Policy, grants: Sequence[Grant], person: Person, kind: str, whom: str | None, moment: str
-) -> Grant | None:
-    """Return the latest grant or withdrawal that says something of a kind of content of somebody, or None."""
-    newest_first = sorted(grants, key=lambda grant: grant.timestamp)[::-1]
-    concerning = (grant for grant in newest_first if _concerns(policy, grant, person, kind, whom))
-    return next((grant for grant in concerning if _in_force(grant, moment)), None)
-
-
-def _as_decided(grant: Grant, what: str) -> Verdict:
-    says = "granted to" if grant.allows else "withdrawn from"
-    return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+) -> Verdict | None:
+    """Return what the latest grant or withdrawal says of a kind of content of somebody, or None without one."""
+    for grant in reversed(grants_to(grants, person, moment)):
+        of_whom = grant.of is None or (whom is not None and _same(policy, grant.of, whom))
+        if of_whom and {kind, EVERYTHING} & {text.casefold() for text in grant.may}:
+            what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
+            says = "granted to" if grant.allows else "withdrawn from"
+            return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+    return None
 
 
 def _of_kind(
@@ -406,8 +394,8 @@ def _of_kind(
     """Return whether a person may see one kind of content of somebody, or of nobody in particular (None)."""
     kinds = {kind, EVERYTHING}
     what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
-    if (grant := _latest(policy, grants, person, kind, whom, moment)) is not None:
-        return _as_decided(grant, what)
+    if (found := _latest(policy, grants, person, kind, whom, moment)) is not None:
+        return found
     if whom and person.is_named(whom):
         return Verdict(True, f"it is about {person.id}")
     for rule in policy.rules:
@@ -419,18 +407,6 @@ def _of_kind(
         if whom and any(_same(policy, name, whom) for name in related):
             return Verdict(True, f"{person.id} is {rule.relation} of {whom}")
     return Verdict(False, f"no rule and no grant lets {person.id} see {what}")
-
-
-def _concerns(policy: Policy, grant: Grant, person: Person, kind: str, whom: str | None) -> bool:
-    if not _is_to(grant, person):
-        return False
-    if not {kind, EVERYTHING} & {text.casefold() for text in grant.may}:
-        return False
-    return grant.of is None or (whom is not None and _same(policy, grant.of, whom))
-
-
-def _is_to(grant: Grant, person: Person) -> bool:
-    return grant.who == person.role or person.is_named(grant.who)
 
 
 def _in_force(grant: Grant, moment: str) -> bool:

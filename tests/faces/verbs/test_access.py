@@ -344,8 +344,8 @@ def test_what_is_passed_on_has_only_what_everybody_may_see(
     clawmem("access", "mark", added["facts"][0]["id"], "--audience", "alvarez")
     site = tmp_path / "site"
     said = clawmem("wiki", "site", str(site), "--with", "messages")
-    assert "2 facts that not everybody may see are left out" in said.err
-    assert "2 facts that not" in clawmem("export", str(tmp_path / "okf")).err
+    assert "left out: 2 facts that not everybody may see" in said.err
+    assert "left out: 2 facts" in clawmem("export", str(tmp_path / "okf")).err
     files = {name: [path for path in (tmp_path / name).rglob("*") if path.is_file()] for name in ("site", "okf")}
     texts = {name: "".join(path.read_text("utf-8") for path in paths) for name, paths in files.items()}
     texts["lines"] = clawmem("export", "-", "--contract").out
@@ -382,12 +382,12 @@ def test_doctor_says_what_the_policy_names_and_does_not_have(
     policy.write_text(wrong + "channels: {ward: [docter, nobody, doctor, all]}\n")
     found = clawmem("doctor").out
     for fault in (
-        "alvarez is doktor of 'luciaa', whom `people` does not have.",
+        "alvarez is doktor of 'luciaa', whom `people` lacks.",
         "alvarez has the role 'doctr', which no rule names. Is it 'doctor'?",
         "The channel 'ward' is for 'docter'",
         "The channel 'ward' is for 'nobody'",
         "A rule is for the role 'doctor', which nobody has.",
-        "A rule is for the relation 'doctor', which nobody has.",
+        "A rule needs the relation 'doctor', which nobody has.",
     ):
         assert fault in found
     assert found.count("  [access]") == 6

@@ -233,15 +233,14 @@ def _check_catalog(path: str, data: bytes, book: VaultContent) -> None:
     book.problems += catalog_problems(data.decode("utf-8-sig", errors="replace"))
 
 
-def _check_parse(path: str, data: bytes, book: VaultContent) -> None:
-    book.problems += parse_problems(path, data)
-    book.problems += lost_marks(path, data)
+def _check_parse(path: str, data: bytes, book: VaultContent) -> bool:
+    found = [*parse_problems(path, data), *lost_marks(path, data)]
+    book.problems += found
+    return not any(problem.severity == ERROR for problem in found)
 
 
 def _check_task(path: str, data: bytes, book: VaultContent) -> None:
-    before = len(book.problems)
-    _check_parse(path, data, book)
-    if not any(problem.severity == ERROR for problem in book.problems[before:]):
+    if _check_parse(path, data, book):
         from clawmem.model.records.task import line_of, parse_task, task_warnings
 
         task = parse_task(data, path, parse_yaml)
@@ -252,9 +251,7 @@ def _check_task(path: str, data: bytes, book: VaultContent) -> None:
 
 
 def _check_policy(path: str, data: bytes, book: VaultContent) -> None:
-    before = len(book.problems)
-    _check_parse(path, data, book)
-    if not any(problem.severity == ERROR for problem in book.problems[before:]):
+    if _check_parse(path, data, book):
         from clawmem.model.records.access import parse_policy  # few vaults have one
 
         faults = parse_policy(data, path, parse_yaml).faults()
@@ -266,7 +263,7 @@ def _check_nothing(path: str, data: bytes, book: VaultContent) -> None:
 
 
 # For each value of a kind's `check`, the function that reads the file for what doctor reports and compares later.
-CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], None]] = {
+CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], object]] = {
     FACTS: _check_facts,
     EVENTS: _check_events,
     SUMMARY: _check_summary,
