@@ -25,7 +25,7 @@ from clawmem.model.language.text import counted, normal, some_of
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import CHANNEL, MARK, PARTICIPANTS, Event, is_of_person, ledger_path, render_events
+from clawmem.model.records.event import FOR_SOME, Event, is_of_person, ledger_path, render_events
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
@@ -40,7 +40,6 @@ PART = 5_000
 PART_CHARACTERS = 4_000_000
 _LINES_SHOWN = 5
 _SHORT = 2_000  # a message that repeats what was to be forgotten is no document
-_FOR_SOME = frozenset((MARK, CHANNEL, *PARTICIPANTS))
 _CODES = frozenset(("entered-code", "lock-combination", "pin", "spoken-code"))
 
 # The verbs of a request to forget in English.
@@ -213,10 +212,8 @@ class _IngestRun:
         from clawmem.index.tables.rights import read_access  # few messages are of a channel
 
         rules = read_access(self._work.vault)
-        knows = rules.policy.person if rules else lambda _: None
-        return [
-            each._replace(trust=None) if each.in_channel and knows(each.speaker or "") else each for each in messages
-        ]
+        who = {each.speaker for each in messages if each.speaker and rules and rules.policy.person(each.speaker)}
+        return [each._replace(trust=None) if each.in_channel and each.speaker in who else each for each in messages]
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""
@@ -231,7 +228,7 @@ class _IngestRun:
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
-            if marked := [event for event in fresh if event.metadata and not _FOR_SOME.isdisjoint(event.metadata)]:
+            if marked := [each for each in fresh if each.metadata and not each.metadata.keys().isdisjoint(FOR_SOME)]:
                 from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
 
                 self.for_some.update(name for event in marked for name in mark_of_event(event).audience)

@@ -82,22 +82,17 @@ def decide_access(vault: Vault, caller: Caller, wanted: Grant) -> Granted:
     check_known(rules.policy, [wanted.of] if wanted.of else [], wanted.may, wanted.who)
     reason = allowed(vault.settings, wanted.reason, "The reason") if wanted.reason else None
     with writing(vault, caller, "access", eager=True) as work:
-        known = {grant.id for grant in rules.grants}
-        person = work.person()
-        grant = wanted._replace(
-            id=new_id(PREFIX, caller.entropy, known),
-            timestamp=stamp(caller.now),
-            reason=reason,
-            by=person.name if person else None,
-        )
+        name = new_id(PREFIX, caller.entropy, {grant.id for grant in rules.grants})
+        by = person.name if (person := work.person()) else None
+        grant = wanted._replace(id=name, timestamp=stamp(caller.now), reason=reason, by=by)
         change = Change(
             subject_line(RIGHTS, grant.who, f"{grant.in_words}{f', {reason}' if reason else ''}"),
             {GRANTS_PATH: with_grants(work.read(GRANTS_PATH) or b"", [grant])},
             trailers(RIGHTS, session=caller.session),
         )
         commit = work.commit([change])[-1]
-        narrow = grant.of is not None and EVERYTHING in grant.may
-        stays = ["what was said to some people only is not decided by --of: it stays for them"] if narrow else []
+        says = "what was said to some people only is not decided by --of: it stays for them"
+        stays = [says] if grant.of is not None and EVERYTHING in grant.may else []
         return Granted(grant, commit, (*work.notices, *stays))
 
 

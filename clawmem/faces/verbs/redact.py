@@ -111,8 +111,7 @@ def forget(
         "commit": commit,
     }
     notices = [
-        f"all of {name} goes, also what else it says: `clawmem supersede {name} '...'` keeps the rest"
-        for name in found.more
+        f"{name} says more, and all of it goes: `clawmem supersede {name}` changes a part" for name in found.more
     ]
     notices += [f"spelled nearly so, and left: {', '.join(found.near)}"] if found.near else []
     if everywhere:

@@ -43,9 +43,7 @@ from clawmem.vault.vault import Vault
 
 Allows = Callable[[AccessMark], bool]
 """Whether a viewer may see what has a mark."""
-IsOf = Callable[[Event], bool]
-"""Whether a message is of a person."""
-_ANYBODY = "*"  # no agent has this id
+IsOf = Callable[[Event], bool]  # whether a message is of a person
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
 _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
@@ -181,7 +179,7 @@ def for_everybody(vault: Vault, moment: str) -> Vault:
     if read_access(vault) is None:
         return vault
     public = copy(vault)
-    public.viewer = Viewer((), _ANYBODY, lambda: moment)
+    public.viewer = Viewer((), "*", lambda: moment)  # no agent has this id
     return public
 
 

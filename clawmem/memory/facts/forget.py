@@ -66,8 +66,7 @@ from clawmem.vault.vault import Vault
 
 KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
-STAYS = "stays"
-"""The key of a proposal's details that says that what it names is shown until a person decides."""
+STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
@@ -309,12 +308,9 @@ def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
     """Return the change that hides new messages which repeat what somebody asked to forget: those that ask for a number
     or a name of a request, or confirm that it goes, and what an assistant repeats of it. None if there are none."""
     requests = {
-        proposal.source_event: proposal
-        for proposal in read_proposals(work.vault).proposals
-        if proposal.kind == KIND
-        and proposal.status != REJECTED
-        and proposal.source_event
-        and not (proposal.status == OPEN and STAYS in (proposal.details or {}))
+        each.source_event: each
+        for each in read_proposals(work.vault).proposals
+        if each.kind == KIND and each.source_event and not {REJECTED, STAYS} & {each.status, *(each.details or {})}
     }
     if not requests:
         return None

@@ -38,9 +38,8 @@ class FactOrigin(NamedTuple):
 def pulled_fact(fact: Fact, origin: FactOrigin) -> Fact:
     """Return the copy of a fact of the organisation that a vault keeps.
 
-    Its trust is that of a text from outside. What would lead every context, importance and the category of guardrails,
-    is left out: that is for each vault to decide. Evidence and links stay in the vault of the origin; for whom it is
-    goes with it."""
+    Its trust is that of a text from outside, and its mark that of the origin. What would lead every context, importance
+    and the category of guardrails, is left out: that is for each vault to decide. Evidence and links stay there."""
     mark = {key: value for key, value in (fact.metadata or {}).items() if key == MARK}
     return Fact(
         id=fact.id,

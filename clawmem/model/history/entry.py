@@ -19,8 +19,7 @@ FORGET = "forget"
 NOTE = "note"
 UNDOES = "Undoes"
 HOUSEKEEPING = frozenset((ACCESS, RIGHTS, "decay", "premises", "relate"))
-"""What the heartbeat does to facts after somebody recorded them, and who may see them. It takes no part in the
-undo of a fact."""
+"""What the heartbeat does to facts after somebody recorded them, and marks. It takes no part in the undo of a fact."""
 OF_PAGES = frozenset(("wiki", "synthesize", "summarise", "curate"))
 """What brings pages up to date with the facts."""
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): (.*)")

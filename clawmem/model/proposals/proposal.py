@@ -133,10 +133,9 @@ def as_recorded(proposal: Proposal) -> Proposal:
     """Return a decided proposal as it is kept: of what was approved to be forgotten, without its words."""
     if proposal.kind != "forget" or proposal.status != APPROVED:
         return proposal
-    events = {key: value for key, value in (proposal.details or {}).items() if key == "events"}
+    says, kept = f"Forget what {proposal.source_event} asks for", {"events": (proposal.details or {}).get("events", ())}
     targets = tuple(target._replace(fact="") for target in proposal.targets)
-    says = f"Forget what {proposal.source_event} asks for"
-    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=events)
+    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=kept)
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:

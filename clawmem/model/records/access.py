@@ -17,7 +17,16 @@ from clawmem.errors import InvalidInput, UnreadableKey
 from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, render_lines, to_record
 from clawmem.model.language.dates import end_of, moment_of
 from clawmem.model.language.text import near_name, normal
-from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event, is_hidden_in_part, is_of_person
+from clawmem.model.records.event import (
+    CHANNEL,
+    COPIES,
+    MARK,
+    MARK_OF,
+    PARTICIPANTS,
+    Event,
+    is_hidden_in_part,
+    is_of_person,
+)
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.parsing import Yaml, read_log, yaml_value
 from clawmem.model.search.passage import MOST_PARTS
@@ -83,18 +92,17 @@ class Policy(NamedTuple):
     def faults(self) -> Iterator[str]:
         """Yield what the policy names and does not have, a sentence each."""
         people, named = self.people.values(), {rule.role for rule in self.rules}
-        of = [(each.id, relation, name) for each in people for relation in each.of for name in each.of[relation]]
-        lost = [row for row in of if not self.person(row[2])]
-        yield from (f"{who} is {what} of '{name}', whom `people` lacks." for who, what, name in lost)
+        of = [(person.id, what, name) for person in people for what in person.of for name in person.of[what]]
+        rows = [(f"{who} is {what} of", name) for who, what, name in of if not self.person(name)]
+        for channel, names in self.channels.items():
+            rows += [(f"The channel {channel} is for", name) for name in self.unknown_in(names)]
+        rows += [("A rule is for the role", name) for name in sorted(named - {person.role for person in people})]
+        needed = {rule.relation for rule in self.rules if rule.relation} - {what for _, what, _ in of}
+        rows += [("A rule is for the relation", name) for name in sorted(needed)]
+        yield from (f"{what} '{name}', which `people` lacks." for what, name in rows)
         for person in people:
             if person.role not in named and (near := near_name(person.role, named)):
                 yield f"{person.id} has the role '{person.role}', which no rule names. Is it '{near}'?"
-        for channel, names in self.channels.items():
-            yield from (f"The channel '{channel}' is for '{name}', who is nobody." for name in self.unknown_in(names))
-        roles, relations = {person.role for person in people}, {None, *(relation for _, relation, _ in of)}
-        yield from (f"A rule is for the role '{name}', which nobody has." for name in sorted(named - roles))
-        needed = (rule.relation for rule in self.rules if rule.relation not in relations)
-        yield from (f"A rule needs the relation '{name}', which nobody has." for name in needed)
 
     def pattern_of(self, person: Person) -> re.Pattern[str]:
         """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has."""
@@ -269,6 +277,7 @@ def mark_of_event(event: Event) -> AccessMark:
     if MARK in metadata:
         return mark_from(metadata[MARK], event.speaker)._replace(parts=())
     audience = next((names for key in PARTICIPANTS if (names := _names(metadata.get(key)))), ())
+    audience = tuple(dict.fromkeys((*audience, *_names(metadata.get(COPIES)))))
     channel = metadata.get(CHANNEL)
     if not audience and isinstance(channel, str) and channel.strip():
         audience = (f"#{channel.strip().removeprefix('#')}",)

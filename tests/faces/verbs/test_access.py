@@ -382,12 +382,25 @@ def test_doctor_says_what_the_policy_names_and_does_not_have(
     policy.write_text(wrong + "channels: {ward: [docter, nobody, doctor, all]}\n")
     found = clawmem("doctor").out
     for fault in (
-        "alvarez is doktor of 'luciaa', whom `people` lacks.",
+        "alvarez is doktor of 'luciaa', which `people` lacks.",
         "alvarez has the role 'doctr', which no rule names. Is it 'doctor'?",
-        "The channel 'ward' is for 'docter'",
-        "The channel 'ward' is for 'nobody'",
-        "A rule is for the role 'doctor', which nobody has.",
-        "A rule needs the relation 'doctor', which nobody has.",
+        "The channel ward is for 'docter'",
+        "The channel ward is for 'nobody'",
+        "A rule is for the role 'doctor', which `people` lacks.",
+        "A rule is for the relation 'doctor', which `people` lacks.",
     ):
         assert fault in found
     assert found.count("  [access]") == 6
+
+
+def test_who_gets_a_copy_sees_the_message_and_status_says_what_no_reader_has_marked(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    row = {"role": "user", "content": "The lamp is new.", "to": "Lucia Gomez", "cc": ["Clara"]}
+    clawmem("ingest", "-", given=json.dumps(row) + "\n")
+    seen = {name: "lamp is new" in clawmem("recall", "lamp", "--viewer", name).out for name in ("clara", "alvarez")}
+    assert seen == {"clara": True, "alvarez": False}
+    says = "what is for some people only in 3 messages that no reader has read is not marked yet"
+    assert says in clawmem("status").err
+    (vault_root / "governance/access.yaml").unlink()
+    assert "not marked yet" not in clawmem("status").err
