@@ -20,6 +20,7 @@ from clawmem.memory.conflicts import without_questions
 from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.history.entry import RIGHTS
 from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress, counting
@@ -180,9 +181,9 @@ def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> 
     fresh = list({grant.id: grant for grant in grants if grant.id.encode() not in log}.values())
     words = [counted(len(marks), "message") + " marked"] if marks else []
     words += [f"{grant.who} {grant.in_words}" for grant in fresh]
-    subject = subject_line("access", "ledger", f"{'; '.join(words)} by a reader")
+    subject = subject_line(RIGHTS, "ledger", f"{'; '.join(words)} by a reader")
     writes = {GRANTS_PATH: with_grants(log, fresh)} if fresh else {}
-    change = with_lines(Change(subject, writes, trailers("access", agent=work.caller.agent)), marks, work.read)
+    change = with_lines(Change(subject, writes, trailers(RIGHTS, agent=work.caller.agent)), marks, work.read)
     if change.writes:
         work.commit([change])
         work.update_index()
