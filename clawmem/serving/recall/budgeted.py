@@ -98,7 +98,7 @@ def _packed(
     on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [hit.event for hit in result.heard if is_speech(hit.event) and hit.event.role != "tool"]
-    items = said_units(index, events, stamp(caller.now))
+    items = said_units(index, events, {hit.event.id: hit.outdated for hit in result.heard})
     notes = [hit for hit in result.noted if not (hit.path.startswith("agents/") and order_handed_on(hit.text))]
     parts = (
         (frame.ASKED, "", fact_units(on, candidates_of(on, [hit.fact.id for hit in result.found]), way)),

@@ -602,3 +602,18 @@ def test_who_asks_in_the_first_person_is_asked_about(clawmem: Command, vault_roo
         assert "Oslo" in context(result)
     for prompt in ("how do I fix the parser?", "I want to live test the parser of this importer"):
         assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
+
+
+def test_a_prompt_gets_no_old_words_unmarked(clawmem: Command, vault_root: Path, project: Path) -> None:
+    old, new = "The demo of Kestrel is on 4 December.", "The demo of Kestrel is on 7 December."
+    for place, text in enumerate((old, f"Mind this! {old}", f"Nobody knows if {old}")):
+        message = {"role": "user", "content": text, "timestamp": f"2026-11-1{place}T10:00:00Z"}
+        assert clawmem("ingest", "-", given=json.dumps(message)).code == 0
+    assert clawmem("remember", old).code == clawmem("supersede", old, new).code == 0
+    assert new in context(say(clawmem, vault_root, "SessionStart", project))
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt="When is the demo of Kestrel?"))
+    for served in (text, clawmem("context", "When is the demo of Kestrel?").out):
+        assert f"- user: {old} (2026-11-10, no longer: now {new})\n" in served
+        assert f"- user: Mind this! {old} (2026-11-11, no longer: now {new})\n" in served
+        assert f"{old} (2026-11-12)\n" in served
+    assert clawmem("recall", "When is the demo of Kestrel?").out.count(f"(no longer: now {new})") == 2
