@@ -39,7 +39,7 @@ from clawmem.serving.recall.recall import (
     slips_mended,
     successors_of,
 )
-from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, RecallResult
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
@@ -147,7 +147,11 @@ def find_hits(
 def _former(vault: Vault, index: Index, wish: ContextRequest) -> list[Unit]:
     """Return the replaced facts that `recall` gives for the question, each with what holds now."""
     query = RecallQuery(wish.question or "", wish.caller, wish.wanted, _MOST_FORMER, least=LEAST_SCORE)
-    found = recall_in(vault, index, query)
+    return former_units(recall_in(vault, index, query))
+
+
+def former_units(found: RecallResult) -> list[Unit]:
+    """Return the replaced facts among results as units, each with what holds now."""
     units = []
     for hit in found.found:
         if hit.fact.status == SUPERSEDED:

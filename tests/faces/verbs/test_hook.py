@@ -604,6 +604,18 @@ def test_who_asks_in_the_first_person_is_asked_about(clawmem: Command, vault_roo
         assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
 
 
+@pytest.mark.parametrize("prompt", ["Where did Priya live before Manchester?", "Wo wohnte Priya früher?"])
+def test_a_prompt_about_what_held_before_gets_it(
+    clawmem: Command, vault_root: Path, project: Path, prompt: str
+) -> None:
+    assert clawmem("remember", "Priya lives in Leeds.").code == 0
+    assert clawmem("supersede", "Priya lives in Leeds", "Priya lives in Manchester.").code == 0
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
+    assert "- Priya lives in Leeds. (until 2026-11-21; then: Priya lives in Manchester.)\n" in text
+    result = say(clawmem, vault_root, "UserPromptSubmit", project, session_id="b", prompt="Where does Priya live?")
+    assert "Manchester" in context(result) and "Leeds" not in context(result)
+
+
 def test_a_prompt_gets_no_old_words_unmarked(clawmem: Command, vault_root: Path, project: Path) -> None:
     old, new = "The demo of Kestrel is on 4 December.", "The demo of Kestrel is on 7 December."
     for place, text in enumerate((old, f"Mind this! {old}", f"Nobody knows if {old}")):
