@@ -42,7 +42,7 @@ def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> 
     _store(vault, caller, "Paint the hull now.", links=[link])
     _store(vault, caller, "Check the tide first.", category="lesson", **work)
     _store(vault, caller, "Jane likes the boat.")
-    assert _stale(vault, caller) == {"The licence is valid.": "to be reviewed by 2026-11-20"}
+    assert _stale(vault, caller) == {"The licence is valid.": "stale after 2026-11-20"}
     retract(vault, premise.id, caller)
     assert _stale(vault, caller)["Paint the hull now."] == f"it rests on {premise.id}, which was retracted"
     later = caller._replace(now=caller.now + timedelta(days=181))
@@ -104,8 +104,8 @@ def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) ->
 def test_a_day_for_review_stands_beside_the_fact_wherever_it_is_served(clawmem: Command) -> None:
     record = {"fact": "The licence is valid.", "entity": "projects/boat", "details": {"review_by": "2026-11-20"}}
     assert clawmem("remember", "--jsonl", "-", given=json.dumps(record) + "\n").code == 0
-    for call in (("recall", "licence"), ("list",), ("context",), ("context", "licence")):
-        assert clawmem(*call).out.count("to be reviewed by 2026-11-20") == 1, call
+    for call in (("recall", "licence"), ("list",), ("context",), ("context", "licence"), ("show", "licence")):
+        assert clawmem(*call).out.count("stale after 2026-11-20") == 1, call
 
 
 def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
