@@ -108,6 +108,23 @@ def test_a_day_for_review_stands_beside_the_fact_wherever_it_is_served(clawmem: 
         assert clawmem(*call).out.count("stale after 2026-11-20") == 1, call
 
 
+_MAST_AND_HULL = ("The mast is carbon.", "The hull is steel.")
+
+
+def test_a_reason_stands_beside_the_fact_wherever_it_is_served(clawmem: Command) -> None:
+    message = {"role": "user", "content": "The keel is lead.", "timestamp": "2026-11-20T10:00:00Z"}
+    assert clawmem("ingest", "-", given=json.dumps(message)).code == 0
+    event = json.loads(clawmem("--json", "recall", "keel").out)["data"]["events"][0]["id"]
+    for text in _MAST_AND_HULL:
+        assert clawmem("remember", text).code == 0
+    assert clawmem("link", *_MAST_AND_HULL, "--type", "supports", "--reason", "the quartermaster letter").code == 0
+    for call in (("recall", "quartermaster"), ("list",), ("context", "mast"), ("show", _MAST_AND_HULL[0])):
+        assert clawmem(*call).out.count("because the quartermaster letter") == 1, call
+    assert clawmem("remember", "The keel is lead.", "--event", event).code == 0
+    assert clawmem("retract", "The keel is lead.", "--reason", "it was a guess").code == 0
+    assert "(no longer: withdrawn, because it was a guess: The keel is lead.)" in clawmem("recall", "keel").out
+
+
 def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
     for fact, importance in (("Ana is the boss.", "0.2"), ("Ana plays the oboe.", "0.6")):
         assert clawmem("remember", fact, "-e", "areas/people/ana", "--importance", importance).code == 0

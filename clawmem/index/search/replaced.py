@@ -11,6 +11,7 @@ from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_f
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over, last_moment_within, shown_end
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import DaySpan
@@ -113,7 +114,8 @@ def _answered(index: Index, event_ids: Collection[str]) -> dict[str, str]:
 
 def _remark(index: Index, fact: Fact, moment: str) -> str | None:
     if fact.status == RETRACTED:
-        return "no longer: withdrawn" if is_revoked(fact) else f"no longer: withdrawn: {fact.fact}"
+        why = ", ".join(("no longer: withdrawn", *because(fact)))
+        return "no longer: withdrawn" if is_revoked(fact) else f"{why}: {fact.fact}"
     if fact.status == SUPERSEDED:
         now = successor(index, fact)
         if now is None or normal(now.fact) == normal(fact.fact):
