@@ -57,7 +57,7 @@ def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple
     pages = dict.fromkeys(path for path, _ in found)
     rows = [row for path in pages for row in note_lines(index, [path], MOST_LINES) if (path, row.text) in found]
     rows += [row for row in note_lines(index, [summary_path(name) for name in entities], 1) if row not in rows]
-    return [_unit(row, f"- {row.day or name_of_path(row.path)}:") for row in rows]
+    return [_unit(row, f"- {row.day or name_of_path(row.path) or row.path}:") for row in rows]
 
 
 def event_units(
