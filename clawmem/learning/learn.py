@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.index.search.channels import current_statements
 from clawmem.learning.adapt import current_adaptation
+from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.telemetry import BY_RULES, Extraction, add_event, ledger_paths, with_lines
 from clawmem.learning.reconciling.entities import people_of, session_of
@@ -21,7 +23,7 @@ from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.kinds import LEDGER_DAY, file_kind
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.access import GRANTS_PATH, Grant, with_grants
@@ -160,7 +162,8 @@ def learn_from(
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))
             commit = work.commit([*state.hidden, recorded])[-1]
             _keep_progress(vault, read, dry_run)
-            unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in learning.mentioned} - {None}
+            mentioned = {*learning.mentioned, *(_said_again(work, events) if read.by_rules else ())}
+            unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in sorted(mentioned)} - {None}
             read = read._replace(notices=(*read.notices, *filter(None, unrecorded)))
         return LearnResult(
             len(events),
@@ -172,6 +175,18 @@ def learn_from(
             tuple(state.proposals),
             read,
         )
+
+
+def _said_again(work: WriteScope, events: Sequence[Event]) -> Iterator[tuple[str, str]]:
+    """Yield the facts whose words people and assistants said since they were recorded, each with the time. What was
+    said in other words, a reader finds."""
+    known: dict[str, tuple[str, str]] = {}
+    for event in (event for event in events if event.role in ("user", "assistant")):
+        known = known or {normal(text): (fact, since) for fact, since, text in current_statements(work.index)}
+        for sentence in own_sentences(event.text):
+            fact, since = known.get(normal(sentence.text), ("", ""))
+            if fact and since <= event.timestamp:
+                yield fact, event.timestamp
 
 
 def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> None:
