@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.index.search.channels import current_statements
+from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.learning.attribution.sentences import said_by_user
@@ -22,6 +23,7 @@ from clawmem.memory.conflicts import without_questions
 from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.facts.fact import FactLink
 from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted, normal
 from clawmem.model.progress import OnProgress, counting
@@ -156,7 +158,8 @@ def learn_from(
         learning.candidates += read.rejected
         commit = None
         if not dry_run:
-            change = without_questions(work, _change(state, learning.candidates, len(events), after), state.ended())
+            learned = _change(work, state, learning.candidates, len(events), after)
+            change = without_questions(work, learned, state.ended())
             written = {path: data for other_change in state.hidden for path, data in other_change.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))
@@ -254,14 +257,17 @@ def _limits(work: WriteScope) -> RoundLimits:
     return RoundLimits(gate=gate)
 
 
-def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor) -> Change:
+def _change(
+    work: WriteScope, state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor
+) -> Change:
     """Return the round as one change: facts, new entities, daily notes, proposals and the learning cursor."""
     kept = [candidate for candidate in candidates if candidate.outcome in KEPT and candidate.fact]
+    replaced = [link.to for candidate in kept for link in _links(candidate)]
     items = trailers(
         "learn",
         facts=[candidate.fact.id for candidate in kept if candidate.fact],
         entities=sorted(state.touched),
-        supersedes=[link.to for candidate in kept if candidate.fact for link in candidate.fact.links],
+        supersedes=replaced,
         events=list(dict.fromkeys(candidate.proposition.event_id for candidate in kept)),
     )
     words = f"{counted(len(kept), 'fact')} from {counted(events, 'event')}"
@@ -271,12 +277,22 @@ def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: 
         subject_line("learn", "ledger", words),
         {**state.writes(), CURSOR_PATH: render_cursor(after._replace(mentions=state.mentions()))},
         (*items, *proposal_trailers(state.proposals)),
-        body=_body(kept, state.proposals),
+        body=_body(kept, by_ids(work.index, replaced), state.proposals),
     )
 
 
-def _body(kept: Sequence[LearningCandidate], proposals: Sequence[Proposal]) -> str:
-    lines = [f"- {candidate.entity}: {candidate.proposition.statement}" for candidate in kept]
+def _links(candidate: LearningCandidate) -> Sequence[FactLink]:
+    return candidate.fact.links if candidate.fact else ()
+
+
+def _body(kept: Sequence[LearningCandidate], replaced: Mapping[str, PlacedFact], proposals: Sequence[Proposal]) -> str:
+    lines = []
+    for candidate in kept:
+        links = [link for link in _links(candidate) if link.type != "contradicts" and link.to in replaced]
+        # What was replaced earlier is named by the commit that did so.
+        old = [replaced[link.to].fact.fact for link in links if replaced[link.to].fact.is_current]
+        was = f" (was: {'; '.join(old)})" if old else ""
+        lines.append(f"- {candidate.entity}: {candidate.proposition.statement}{was}")
     lines += [f"- {proposal.id} waits for review: {proposal.says}" for proposal in proposals]
     more = len(lines) - _SHOWN_IN_BODY
     return "\n".join([*lines[:_SHOWN_IN_BODY], *([f"- and {more} more"] if more > 0 else [])])

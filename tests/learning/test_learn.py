@@ -110,6 +110,8 @@ def test_update_closes_the_interval_and_links(vault: Vault, caller: Caller, say:
     assert (link.type, link.to, link.at) == ("supersedes", old.id, "2026-11-21T09:30:00Z")
     assert link.reason == "'lives_in' has one value, and this one is newer."
     assert said(vault, "Supersedes") == [old.id]
+    body = vault.git.run("log", "-1", "--format=%b").decode()
+    assert "Dana lives in Porto. (was: Dana lives in Leeds.)\n" in body
     taken_back(vault, caller, learned, before)
 
 
