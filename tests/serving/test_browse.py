@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter, all_passing
@@ -125,7 +126,7 @@ def test_a_reason_stands_beside_the_fact_wherever_it_is_served(clawmem: Command)
     assert "(no longer: withdrawn, because it was a guess: The keel is lead.)" in clawmem("recall", "keel").out
 
 
-def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
+def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command, vault_root: Path) -> None:
     for fact, importance in (("Ana is the boss.", "0.2"), ("Ana plays the oboe.", "0.6")):
         assert clawmem("remember", fact, "-e", "areas/people/ana", "--importance", importance).code == 0
     for _ in range(3):
@@ -140,6 +141,10 @@ def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
         assert [clawmem("tier", other["id"], "--json", env=later).data["tier"] for other in listed] == tiers.split()
         text = clawmem("context", env=later).out
         assert ("## Known" in text) == ("cold" in tiers)
+        clawmem("heartbeat", "--only", "summaries", env=later)
+        page = (vault_root / "life/areas/people/ana/summary.md").read_text()
+        # A page has the tiers of the start of its week, when both facts were hot by recency.
+        assert ("## Hot facts" in page) == ("1 more fact not shown" not in page) == ("cold" not in tiers)
     message = clawmem("tier", oboe, "--json", env=later).data
     # The seed's formula for a base of .6, 3 accesses, and 10 days: the importance that accesses raised is no base.
     assert (message["score"]["base"], message["score"]["value"], message["importance"]["value"] > 0.6) == (
