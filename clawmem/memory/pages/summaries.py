@@ -11,7 +11,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, entities, facts_of
-from clawmem.index.tables.background import count_events, count_exactly, judge_events, needs_counting
+from clawmem.index.tables.background import count_exactly, count_recent, judge_events, needs_counting
 from clawmem.index.tables.fact_marks import counted_fact, plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import new_entity_files
@@ -194,10 +194,16 @@ def count_tokens(vault: Vault) -> TokenCountResult:
 
 
 def count_said(vault: Vault) -> None:
-    """Count the tokens of new events, which a context would count too high. Makes no commit."""
+    """Count the tokens of what was said and recorded since, which a context would count too high. Makes no commit."""
+    run_query(vault, _count_recent, one_state=False)
+
+
+def _count_recent(index: Index) -> int:
+    if not index.kept or not needs_counting(index):
+        return 0
     from clawmem.index.tables.background import exact_counter  # making it takes 0.2 s
 
-    run_query(vault, lambda index: count_events(index, exact_counter()) if index.kept else 0, one_state=False)
+    return count_recent(index, exact_counter())
 
 
 def _count(index: Index) -> TokenCountResult:

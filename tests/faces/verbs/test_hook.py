@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from clawmem.index.tables.background import exact_counter
 from clawmem.model.harness import HARNESSES, native_events
 from clawmem.vault.state.heartbeat_state import heartbeat_lock
 from clawmem.vault.vault import Vault
@@ -629,3 +630,19 @@ def test_a_prompt_gets_no_old_words_unmarked(clawmem: Command, vault_root: Path,
         assert f"- user: Mind this! {old} (2026-11-11, no longer: now {new})\n" in served
         assert f"{old} (2026-11-12)\n" in served
     assert clawmem("recall", "When is the demo of Kestrel?").out.count(f"(no longer: now {new})") == 2
+
+
+@pytest.mark.parametrize("how", ["a session", "ingest"])
+def test_what_was_typed_is_counted_before_any_heartbeat(
+    clawmem: Command, vault_root: Path, project: Path, how: str
+) -> None:
+    for name in NAMES:
+        assert clawmem("remember", f"Quartermaster {name.title()}son supervises the {name} warehouse.").code == 0
+    if how == "ingest":
+        assert clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "Hello."})).code == 0
+    else:
+        say(clawmem, vault_root, "SessionStart", project)
+        until_read(vault_root, what="session")
+    given = clawmem("recall", "Who supervises a warehouse?", "--json").data["llm_context"]
+    assert given["text"].count("Quartermaster") == len(NAMES)
+    assert given["token_count"] == exact_counter()(given["text"])
