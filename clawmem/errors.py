@@ -141,10 +141,12 @@ class Unreadable(ClawmemError):
 
     def __init__(self, path: str, line: int | None, problem: str) -> None:
         place = f"{path}:{line}" if line else path
+        cure = f"`git checkout HEAD -- {path}` if it was committed; `clawmem doctor` lists all such files"
+        if path.endswith("/items.json"):
+            cure = "`clawmem doctor --fix`, which keeps what is in it; a heartbeat does so after an hour"
         super().__init__(
             f"{place} cannot be read: {problem}.",
-            "Repair the file by hand, or restore the last good version with "
-            f"`git checkout HEAD -- {path}` if it was committed; `clawmem doctor` lists all such files.",
+            f"Repair the file by hand, or restore the last good version with {cure}.",
         )
         self.path = path
         self.line = line

@@ -19,6 +19,7 @@ from clawmem.model.language.question import (
     STOPWORDS,
     TIME_WORDS,
     asks,
+    asks_former,
     is_first_person,
     is_private,
     is_technical,
@@ -181,7 +182,9 @@ def prompt_text(
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     # Who asks "where do I live?" is asked about; a task in the first person is about something else.
-    question = " ".join(["I"] * of_self + words)[:QUESTION_CHARACTERS]
+    # The words for what held before are none of the telling ones.
+    former = asks(prompt) and asks_former(prompt)
+    question = " ".join(["formerly"] * former + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(

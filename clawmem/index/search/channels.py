@@ -278,6 +278,12 @@ def statements_in_rows(index: Index, numbers: Iterable[int]) -> dict[int, tuple[
     return {row[0]: row[1:] for row in index.database.execute(query, (_list(numbers),))}
 
 
+def current_statements(index: Index) -> list[tuple[str, str, str]]:
+    """Return the id, the time of recording and the statement of every active fact that is not an agent's own."""
+    query = "SELECT id, timestamp, json_extract(line, '$.fact') FROM fact WHERE status = 'active' AND owner = ''"
+    return index.database.execute(query).fetchall()
+
+
 def work_columns(index: Index, numbers: Sequence[int], word: str) -> dict[int, tuple[str, str, bool]]:
     """Return the realm and the category of the facts in some rows, and whether a word is in their lines."""
     query = f"SELECT n, realm, category, instr(line, ?) FROM fact WHERE {_IN_ROWS}"

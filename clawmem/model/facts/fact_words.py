@@ -73,19 +73,27 @@ _OF_RULES = (
     "settles conflicts by `", "two machines", "on another machine", "condensed into one claim", "active until this is",
 )  # fmt: skip
 _REPLACING = ("supersedes", "merges")
+_GROUNDS = ("supports", "derived_from", "depends_on", "relates_to")
 NOT_CHOSEN = "Not chosen"
 _SAID = (("why", "Why"), ("because", "Because"))
 
 
 def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
     """Yield the reasons of a fact, each as a label and a text: why it was decided, what taught it, why it replaced
-    another fact, why it was withdrawn, and each option that was not chosen, with the reason against it."""
+    another fact or is linked to it, why it was withdrawn, and each option that was not chosen, with the reason
+    against it."""
     details = fact.details or {}
     for key, label in _SAID:
         if text := _text(details.get(key)):
             yield label, text
     if change := _reason_of_change(fact):
         yield "Because", change
+    # That of a premise in brackets is the sentence itself.
+    yield from (
+        ("Because", link.reason)
+        for link in fact.links
+        if link.type in _GROUNDS and link.reason and "[[" not in link.reason
+    )
     items = details.get("alternatives")
     for record in items if isinstance(items, list) else ():
         if isinstance(record, Mapping) and (option := _text(record.get("option"))):

@@ -236,10 +236,13 @@ def _as_advice(hit: EventHit) -> EventHit:
     return hit._replace(score=round(hit.score * _ADVICE_SHARE, 4), channels=channels)
 
 
-def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple[EventHit, ...]:
-    """Return the events with whether each reads as an order, and what no longer holds of it at a moment."""
-    ids = [hit.event.id for hit in heard]
-    records, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
+def with_verdicts(
+    index: Index, heard: Sequence[EventHit], moment: str, beside: Collection[str] = ()
+) -> tuple[EventHit, ...]:
+    """Return the events with whether each reads as an order, and what no longer holds of it at a moment, given the ids
+    of the facts `beside` it."""
+    records = event_records(index, [hit.event.id for hit in heard])
+    outdated = outdated_remarks(index, [hit.event for hit in heard], moment, beside)
     return tuple(
         hit._replace(
             is_order=reads_as_order(hit.event, records[hit.event.id].verdicts), outdated=outdated.get(hit.event.id, "")

@@ -309,8 +309,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
 
         answered = find_said(vault, index, wide, words)
         accounts = [result.channels] if FACTS in where else []
-        moment = stamp(asked.caller.now)
-        result = result._replace(heard=with_verdicts(index, answered.heard, moment), noted=answered.noted)
+        moment, ids = stamp(asked.caller.now), [hit.fact.id for hit in result.found]
+        result = result._replace(heard=with_verdicts(index, answered.heard, moment, ids), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners, moment)
     shown = _one_ranking(result, asked, words, sources)

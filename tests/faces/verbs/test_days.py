@@ -231,3 +231,11 @@ def test_what_somebody_wrote_are_their_last_messages(clawmem: Command) -> None:
     assert "glue is on" in one_day and "boards" not in one_day
     assert "late again" in clawmem("recall", "what did Lars say about being late?", env=NOW).out, "it is searched"
     assert "Nothing says that" in clawmem("recall", "what did Otto write?", env=NOW).err
+
+
+def test_the_memory_page_edited_by_hand_is_found_by_the_next_question(clawmem: Command, vault_root: Path) -> None:
+    page = vault_root / "MEMORY.md"
+    for name in ("Halcyon", "Meridian"):
+        page.write_text(f"# About me\n\nI sail a ketch named {name}.\n\n<!-- clawmem:begin -->\n<!-- clawmem:end -->\n")
+        assert f"ketch named {name}" in clawmem("recall", "which ketch do I sail?").out
+    assert "- MEMORY.md: I sail a ketch named Meridian.\n" in clawmem("context", "which ketch do I sail?").out
