@@ -21,7 +21,7 @@ from clawmem.faces.verbs.table import INSTEAD, OTHER_NAMES, OTHER_OPTIONS, SECON
 from clawmem.model.facts.draft import LINKED_BY_HAND
 from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 from clawmem.model.language.dates import parse_start
-from clawmem.model.language.text import near_name
+from clawmem.model.language.text import near_name, normal
 from clawmem.runtime import runtime_of
 
 # How other programs write a tag, a person, a list or a value.
@@ -162,6 +162,8 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     if len(places) <= len(bare) < len(words) and plain_call(line := [*arguments[:start], *bare, *after]):
         left_out = ", ".join(word for word in words if word not in bare)
         return [f"There is no place for {left_out}: `{join(['clawmem', *line])}`."]
+    if verb in ("edit", "supersede") and not _is_id(words[0]):
+        return [_fact_and_words(arguments, before, words, after)]
     own = words[: len(places) - 1]
     for text in (" ".join(words[len(places) - 1 :]), words[-1]):
         line = [*arguments[:start], *own, text, *after]
@@ -169,6 +171,23 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
             what = "Quote a text of several words" if " " in text else "By its name alone"
             return [f"{what}: `{' '.join(['clawmem', *arguments[:start], *map(quote, line[start:])])}`."]
     return []
+
+
+def _fact_and_words(
+    arguments: Sequence[str], before: Sequence[str], words: Sequence[str], after: Sequence[str]
+) -> str:
+    """What quotes the fact that the words begin with, and its new words behind it, as far as these are known: a guess
+    would replace a fact by a part of a sentence."""
+    texts = [(" ".join(words[:end]), " ".join(words[end:])) for end in range(len(words), 0, -1)]
+    fact, text = next((pair for pair in texts if _states(arguments, pair[0])), ("FACT", "NEW WORDS"))
+    line = join([*before, fact, *filter(None, [text]), *after])
+    return f"Quote the fact, and what it says from now on{': ' if text else ' behind it: '}`{line}`."
+
+
+def _states(arguments: Sequence[str], text: str) -> bool:
+    """Whether a text is the whole text of a fact."""
+    fact = _named(arguments, "fact", text)
+    return fact is not None and normal(fact.fact.fact) == normal(text)
 
 
 def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
@@ -186,6 +205,11 @@ def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
 
 def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
     """Whether a text names what is asked for: a fact, an entity, or either."""
+    return bool(_named(arguments, kinds, text))
+
+
+def _named(arguments: Sequence[str], kinds: str, text: str) -> Any:
+    """The entity or the fact that a text names, or None."""
     from clawmem.memory.entities.places import find_readable_entity  # only where something may be named
     from clawmem.serving.browse import peek
 
@@ -193,8 +217,8 @@ def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
     for kind, find in (("entity", find_readable_entity), ("fact", peek)):
         with suppress(ClawmemError):
             if kind in kinds:
-                return bool(find(runtime.vault(), text, runtime.caller()))
-    return False
+                return find(runtime.vault(), text, runtime.caller())
+    return None
 
 
 def _unknown_option(arguments: Sequence[str], problem: Any) -> str:

@@ -270,6 +270,21 @@ def test_what_is_spelled_like_another_word_by_chance_is_no_guess(clawmem: Comman
     assert refused.code == 2 and "areas/companies/halden-group" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("edit Atlas uses Postgres.", "edit 'Atlas uses Postgres.'"),
+        ("edit Atlas uses Redis now.", "edit FACT 'NEW WORDS'"),
+        ("supersede atlas uses postgres Atlas uses Redis.", "supersede 'atlas uses postgres' 'Atlas uses Redis.'"),
+    ],
+)
+def test_unquoted_words_replace_no_fact_by_a_part_of_a_sentence(words: str, line: str, clawmem: Command) -> None:
+    assert f"`clawmem {line}`" in clawmem(*words.split()).err
+    clawmem(*shlex.split(line))
+    facts = [fact["fact"] for fact in clawmem("list", "--json").data["facts"]]
+    assert ("Atlas uses Redis." if "Redis.'" in line else "Atlas uses Postgres.") in facts
+
+
 @pytest.mark.parametrize("group", ["review", "task", "decision", "entity", "lesson", "config"])
 def test_a_group_by_itself_lists(group: str, clawmem: Command) -> None:
     assert clawmem(group).out == clawmem(group, "list").out and clawmem(group).code == 0
