@@ -173,9 +173,7 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     return []
 
 
-def _fact_and_words(
-    arguments: Sequence[str], before: Sequence[str], words: Sequence[str], after: Sequence[str]
-) -> str:
+def _fact_and_words(arguments: Sequence[str], before: Sequence[str], words: Sequence[str], after: Sequence[str]) -> str:
     """What quotes the fact that the words begin with, and its new words behind it, as far as these are known: a guess
     would replace a fact by a part of a sentence."""
     texts = [(" ".join(words[:end]), " ".join(words[end:])) for end in range(len(words), 0, -1)]

@@ -49,8 +49,9 @@ def heartbeat(
     """The heartbeat takes in the transcripts of sessions that nobody ended, commits hand edits, finds the triples of
     facts that have none, learns from new events and daily notes, counts accesses, archives unused facts, writes daily
     notes, promotes facts of the day before, and updates summaries and MEMORY.md. Each step makes one commit, or none if
-    nothing changed. Exit code 4: only part was done; 13: a limit on the model was reached; 14: the model could not be
-    used. Unread events wait for the next run."""
+    nothing changed; daily notes, summaries, guardrails and MEMORY.md share one. Accesses are counted once a day.
+    Exit code 4: only part was done; 13: a limit on the model was reached; 14: the model could not be used. Unread
+    events wait for the next run."""
     from clawmem.faces.verbs.hook import take_in_left
     from clawmem.heartbeat.loop import run_heartbeat, step_reports
 
