@@ -118,7 +118,7 @@ def test_why_explains_from_the_evidence_to_the_chain(clawmem: Command, vault_roo
     words = clawmem("why", kept).out
     assert "So >>I moved to Rome<<. Bye!" in words
     assert f"1. {kept}" in words
-    assert "chain, oldest first" in words
+    assert "chain, newest first" in words and words.index("  2. ") < words.index("  1. ")
     clawmem("link", newer, kept, "--type", "depends_on", "--reason", "He told both.")
     assert f"  rests on  {kept} (depends_on): He told both." in clawmem("why", newer).out
 
