@@ -1,12 +1,14 @@
 """The options that filter facts, and the point in time for which a question is asked."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import ClawmemError, InvalidInput, NotFound
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
+from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.facts.reach import (
     EVERY_SCOPE,
     FRAMEWORK,
@@ -122,6 +124,15 @@ def entity_or_page(
     except NotFound:
         hint = unknown[0].partition(f"'{reach.project}'. ")[2] or "`clawmem list` lists all facts."
         raise NotFound(f"No fact and no entity has the project '{reach.project}'.", hint) from None
+
+
+def named_entity(vault: Vault, text: str | None, caller: Caller) -> str | None:
+    """The entity that a text names, where a fact or an entity may be named; None for an id and for other words."""
+    from clawmem.memory.entities.places import find_readable_entity  # facts are named by their ids
+
+    with suppress(ClawmemError):
+        return find_readable_entity(vault, text, caller) if text and not text.startswith(FACT_PREFIX) else None
+    return None
 
 
 class PointInTime(NamedTuple):
