@@ -166,6 +166,8 @@ def diff(
     caller = call.runtime.caller()
     if not since and (start_day := _SINCE.fullmatch(" ".join(filter(None, (older, newer))))):
         since, older, newer = start_day[1], None, None
+    if older and newer and parse_period(f"{older} {newer}", caller.now):
+        older, newer = f"{older} {newer}", None  # `diff last week`
     before = _day_before(parse_start(since, caller.now)) if since else None
     first, last = _one("FROM", _one("FROM", older, start), before), _one("TO", newer, end)
     days, only = parse_period(older, caller.now) if older and not last else None, list[str]()

@@ -252,6 +252,13 @@ def test_a_weekday_is_that_day_alone_and_since_it_is_since(clawmem: Command) -> 
         assert "note: changes of 2026-11-23\n" in that_day.err and "Said on 23." in that_day.out
 
 
+def test_days_of_two_words_need_no_quotes_in_diff(clawmem: Command) -> None:
+    clawmem("remember", "Jane rows.", env={"CLAWMEM_NOW": "2026-11-18T09:30:00Z"})
+    clawmem("remember", "Jane runs.", env={"CLAWMEM_NOW": "2026-11-26T09:30:00Z"})
+    env = {"CLAWMEM_NOW": "2026-11-27T09:30:00Z"}
+    assert clawmem("diff", "this", "week", env=env).out == clawmem("diff", "this week", env=env).out != ""
+
+
 def test_days_since_are_the_same_in_log_and_diff(clawmem: Command) -> None:
     for day in (10, 17, 20):
         clawmem("remember", f"Fact of the {day}th.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
