@@ -502,7 +502,7 @@ def _lines(data: Mapping[str, Any], planned: tuple[ForeignMemory, ...]) -> list[
     if dry_run or data["commit"] is None:
         return [*lines, "dry run; nothing was changed" if dry_run else "nothing changed; no commit was made"]
     withdraw = f"clawmem retract --source {quote(data['source'])}"
-    return [*lines, f"commit {data['commit'][:12]}", f"to withdraw the import: {withdraw}"]
+    return [*lines, f"to withdraw the import: {withdraw}"]
 
 
 def _change_notices(changes: NoteFacts) -> list[str]:

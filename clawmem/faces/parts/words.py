@@ -146,9 +146,9 @@ def outcome_lines(facts: Iterable[_Placed], outcomes: Iterable[str], commit: str
 
 
 def commits_made(commits: Sequence[str]) -> list[str]:
-    """The line about the commits of a call, if there are any: the hash of a single one, else their number."""
+    """The line about the commits of a call, if there are several."""
     if len(commits) < 2:
-        return [f"commit {name[:12]}" for name in commits]
+        return []
     return [f"made {len(commits):,} commits; `clawmem log --limit {len(commits)}` shows them"]
 
 

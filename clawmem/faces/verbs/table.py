@@ -84,12 +84,12 @@ OF_EXTENSIONS = {
 TOPICS = {
     "write": "remember note supersede edit retract forget undo",
     "ask": "recall context show list why diff log graph",
-    "conversations": "ingest learn heartbeat session",
+    "conversations": "ingest import learn heartbeat session",
     "look": "dashboard wiki review status",
     "vault": "init setup doctor config entity sync backup restore",
     "work": "task decision lesson workflow agent digest",
     "governance": "access guardrail claim evaluate eval failure principle",
-    "organisation": "org hub publish export import",
+    "organisation": "org hub publish export",
     "plumbing": "merge link redact promote synthesize tier cron hook mcp llm reindex schema completions aliases",
 }
 """The verbs of each topic of `clawmem help TOPIC`."""
