@@ -555,7 +555,10 @@ def export(
         str, Parameter("The folder to write; with --contract the file, or - for stdout.", completes="file")
     ],
     contract: Annotated[bool, Parameter("Write lines of the interchange contract.", ("--contract",))],
-    since: Annotated[str | None, Parameter("With --contract: only what changed after this commit.", ("--since",))],
+    since: Annotated[
+        str | None,
+        Parameter("With --contract: only what changed after this commit, or from this day on.", ("--since",)),
+    ],
     entity: Annotated[str | None, OF_ENTITY],
     force: Annotated[bool, Parameter("Replace files that exist.", ("--force",))],
 ) -> Answer | Feed:

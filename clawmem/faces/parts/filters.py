@@ -68,6 +68,11 @@ def filter_of(
     )
 
 
+def since_of(call: Call, since: str | None) -> str:
+    """The first moment that is asked for, to be compared with written times; an empty text if none is."""
+    return parse_start(since, call.runtime.now()) if since else ""
+
+
 def _days(since: str | None, until: str | None, caller: Caller) -> tuple[str | None, str | None]:
     """The first and the last day that are asked for. Raise InvalidInput where the last is before the first."""
     first = day_of(parse_start(since, caller.now)) if since is not None else None
