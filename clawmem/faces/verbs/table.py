@@ -218,6 +218,7 @@ INSTEAD = {
     "remember --from": "`clawmem remember - < FILE` stores each line of a file.",
     "scope": "`clawmem help where` explains scopes.",
     "task add --due": "A task has no date: say it in the title: `clawmem task add 'Report, due 1 December'`.",
+    "task add --reason": "A task has no field for a reason: say it in the title, or in a page with --from FILE.",
     "time": "`clawmem help time` explains days.",
     "workflow add": "A new workflow is a file workflows/NAME.yaml; `clawmem workflow show software` shows one.",
 }

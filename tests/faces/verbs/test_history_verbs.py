@@ -319,6 +319,16 @@ def test_the_reason_has_one_name(clawmem: Command) -> None:
         assert clawmem("lesson", "add", f"Test {option}.", option, "It broke.").code == 0
 
 
+def test_a_reason_is_taken_everywhere_and_says_because_once(clawmem: Command) -> None:
+    assert clawmem("guardrail", "add", "Never deploy on Friday.", "--reason", "The weekend was lost.").code == 0
+    clawmem("remember", "--jsonl", "-", given='{"fact": "Ann rows.", "reason": "because she likes water"}\n')
+    assert "(areas/general, because she likes water)" in clawmem("list").out
+    changed = clawmem("supersede", "Ann rows.", "Ann runs.", "--reason", "because May is full").out
+    assert "because May is full" in changed and "because because" not in changed
+    assert "(because: because" not in clawmem("log").out
+    assert "--from FILE" in clawmem("task", "add", "x", "--reason", "y").err
+
+
 def test_undo_last_is_undo_and_what_forget_prints_can_be_run(clawmem: Command) -> None:
     clawmem("remember", "The boat is green.")
     assert "undone" in clawmem("undo", "last").out
