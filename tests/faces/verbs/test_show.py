@@ -161,3 +161,12 @@ def test_a_name_of_an_entity_is_taken_where_a_fact_is(clawmem: Command) -> None:
             failed = clawmem(verb, name)
             assert failed.code == 1 and "is the entity projects/kestrel" in failed.err and "fact_" not in failed.err
     assert clawmem("show", "projects/kestrel", "--format", "claiv").code == 1
+
+
+def test_what_is_shown_of_a_fact_is_in_words(clawmem: Command) -> None:
+    clawmem("remember", "Ann rows.")
+    clawmem("supersede", "Ann rows", "Ann runs.", "--reason", "May is full")
+    shown = clawmem("show", "Ann runs").out
+    assert re.search(r"^timestamp +2026-11-21 09:30 UTC$", shown, re.MULTILINE)
+    assert re.search(r"^links +type supersedes, to fact_\w+, reason May is full, at 2026-11-21 09:30 UTC$", shown, re.M)
+    assert "2026-11-21T" not in shown and "[" not in shown
