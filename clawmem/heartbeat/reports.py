@@ -52,8 +52,7 @@ class StepContext(NamedTuple):
 
     `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
     that were not due or failed are missing. `model` reads events, `judge` judges facts for promotion, and `narrator`
-    writes the narratives of days. `report` gets how far a step is.
-    `pages` is the write scope of steps that share a commit.
+    writes the narratives of days. `report` gets how far a step is. `pages` is the write scope of steps that share one.
     """
 
     vault: Vault

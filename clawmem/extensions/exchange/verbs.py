@@ -21,6 +21,7 @@ from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, Ski
 from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, RULES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
+from clawmem.faces.parts.filters import named_entity
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
 from clawmem.faces.parts.reading import (
     MOST_BYTES,
@@ -40,7 +41,6 @@ from clawmem.index.search.lookup import entities, facts_from_event
 from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.entities.entities import EntityChange, add_alias
-from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.note_facts import (
     NoteFacts,
     facts_of_notes,
@@ -573,7 +573,7 @@ def export(
     caller = runtime.caller()
     if target == "-":
         raise InvalidInput("OKF is a folder of pages.", "Name a folder: `clawmem export ./bundle`.")
-    if entity is None and not Path(target).exists() and _is_entity(call, target):
+    if entity is None and not Path(target).exists() and named_entity(runtime.vault(), target, caller):
         instead = f"clawmem export FOLDER --entity {quote(target)}"
         raise InvalidInput(f"'{target}' is an entity, and the argument is a folder to write.", f"`{instead}`.")
     if Path(target).suffix in (".json", ".jsonl", ".md", ".zip"):
@@ -589,13 +589,6 @@ def export(
     data = {"format": "okf", "target": str(place), "written": number, "files": len(files)}
     text = f"{counted(number, 'fact')} written to {place}, in {counted(len(files), 'file')}"
     return Answer(data, [text], memory.notices)
-
-
-def _is_entity(call: Call, text: str) -> bool:
-    try:
-        return bool(find_readable_entity(call.runtime.vault(), text, call.runtime.caller()))
-    except ClawmemError:
-        return False
 
 
 def _contract(call: Call, target: str, entity: str | None, since: str | None, force: bool) -> Answer | Feed:

@@ -54,12 +54,9 @@ def gate(
     if (fact is None) is (entity is None):
         raise InvalidInput("Name one fact, or an entity with --entity.", "clawmem wiki gate fact_4d2c")
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    fact, entity = (None, named) if (named := named_entity(vault, fact, caller)) else (fact, entity)
-    if fact is not None:
-        found: tuple[GatedFact, ...] = (gate_fact(vault, caller, fact),)
-    else:
-        found = gate_entity(vault, caller, find_readable_entity(vault, entity or "", caller))
-    lines = [line for other_fact in found for line in _lines(other_fact, explain or fact is not None)]
+    place = find_readable_entity(vault, entity, caller) if entity else named_entity(vault, fact, caller)
+    found = gate_entity(vault, caller, place) if place else (gate_fact(vault, caller, fact or ""),)
+    lines = [line for other_fact in found for line in _lines(other_fact, explain or not place)]
     data = {
         "facts": [_data(other_fact) for other_fact in found],
         "passed": sum(not kept_out_by(other.placed.fact, other.results) for other in found),

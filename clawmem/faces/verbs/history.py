@@ -231,11 +231,9 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     moves = (
         f"{counted(moved.facts, 'fact')} moved from {moved.source} to {moved.target}" for moved in comparison.moved
     )
-    also = [*moves, *_counts(comparison.counts)]
-    others = counted(len(comparison.counts.other_files), "other file")
+    also, others = [*moves, *_counts(comparison.counts)], comparison.counts.other_files
+    also += [f"{counted(len(others), 'other file')} changed"] if others and not (sentences or also) else []
     yield from (f"Also: {line}." for line in also)
-    if comparison.counts.other_files and not (sentences or also):
-        yield f"Also: {others} changed."
 
 
 def _sentence(comparison: Comparison, sentences: Sequence[ChangeSentence]) -> str:
