@@ -71,9 +71,12 @@ class AmbiguousId(ClawmemError):
 
     code = "ambiguous_id"
 
-    def __init__(self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.") -> None:
+    def __init__(
+        self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.", entity: str | None = None
+    ) -> None:
         shown = ", ".join(matches[:5]) + (f" and {len(matches) - 5} more" if len(matches) > 5 else "")
-        super().__init__(f"'{prefix}' matches {len(matches)} ids: {shown}.", hint)
+        is_entity = f"'{prefix}' is the entity {entity}, and this is about one fact."
+        super().__init__(is_entity if entity else f"'{prefix}' matches {len(matches)} ids: {shown}.", hint)
         self.matches = matches
 
 

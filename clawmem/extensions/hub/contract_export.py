@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from clawmem.errors import (
@@ -34,12 +35,12 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.pulled import holds_copies, published_values
 from clawmem.model.kinds import ITEMS_FILE, file_kind
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import moment_of, parse_period, stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
 from clawmem.model.records.event import MARK
 from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.points import resolve_commit
+from clawmem.vault.history.points import find_commit, last_commit_at, resolve_commit
 from clawmem.vault.vault import Vault
 
 _ENTITIES = 100
@@ -63,7 +64,8 @@ def export_contract(
     """Return the lines of what the caller may read, or of one entity, without what not everybody may see.
 
     Without `since` these are the current and the superseded facts. With it, they are those that were added or changed
-    after that commit, and what was revoked or removed. A fact comes before those that it superseded.
+    after that commit, or from that day on, and what was revoked or removed. A fact comes before those that it
+    superseded.
     Raise NotFound if there is no such entity, HistoryRewritten if the commit is not in the history.
     """
     head, notices = vault.head().commit, list[str]()
@@ -74,6 +76,10 @@ def export_contract(
         return ContractExport(head, writer.whole(caller, name, notices), notices)
     if head is None:
         return ContractExport(head, iter(()), notices)
+    if find_commit(vault, since) is None and (days := parse_period(since, caller.now)):
+        before = last_commit_at(vault, stamp(moment_of(days[0]) - timedelta(seconds=1)))
+        lines = writer.changed(caller, name, before, head, notices) if before else writer.whole(caller, name, notices)
+        return ContractExport(head, lines, notices)
     try:
         start = resolve_commit(vault, since)
     except NotFound as problem:

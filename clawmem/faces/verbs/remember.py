@@ -160,6 +160,9 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
     drafts = []
     for number, record in json_lines(text):
         value: dict[str, Any] = {"entity": entity, **record} if entity else record
+        if isinstance(value.get("reason"), str) and "details" not in value:
+            value = {**value, "details": {"because": value["reason"]}}
+            del value["reason"]
         try:
             drafts.append(draft_from_record(value, now)._replace(line=number))
         except ClawmemError as problem:

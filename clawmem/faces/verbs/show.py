@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, point_in_time, reach_of
+from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, named_entity, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -76,6 +76,11 @@ def show(
     moment = parse_state(as_of, here.caller.now) if as_of else None
     near = ""
     fact = fact.removeprefix("daily/")  # a daily note is named by its day
+    if as_of and not style and (entity := named_entity(here.vault, fact, here.caller)):
+        then = list_facts(here.vault, here.caller, filter_of(here.vault, here.caller, entity, as_of=as_of)).facts
+        data = {"facts": [fact_data(*placed) for placed, _ in then], **here.data}
+        talk = [] if then else ["Nothing that is known of it was true then."]
+        return Answer(data, [fact_line(*placed) for placed, _ in then], here.notices, talk=talk)
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
         try:
             return _entity(here, show_entity(here.vault, fact, here.caller))
@@ -84,7 +89,7 @@ def show(
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except AmbiguousId as problem:
-        is_prefix = problem.matches[0].startswith((fact, FACT_PREFIX + fact))
+        is_prefix = any(match.startswith((fact, FACT_PREFIX + fact)) for match in problem.matches[:1])
         if as_of and not is_prefix:
             problem.hint = f"`clawmem recall {quote(fact)} --as-of {quote(as_of)}` says what was true then."
         if is_prefix or style or as_of:

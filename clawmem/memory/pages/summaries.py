@@ -71,7 +71,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
         return RefreshedPages(tuple(changed), None, work.notices, tuple(problems))
     words = f"{len(changed)} refreshed" if changed else "the index"
     change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
-    return RefreshedPages(tuple(changed), work.commit([change], "summaries")[-1], work.notices, tuple(problems))
+    return RefreshedPages(tuple(changed), work.join(change, "summaries"), work.notices, tuple(problems))
 
 
 def tier_rule(work: WriteScope) -> TierRule:

@@ -106,7 +106,13 @@ def because(fact: Fact) -> list[str]:
     items = [text for label, text in reasons_of(fact) if label != NOT_CHOSEN] if _has_reasons(fact) else []
     if fact.status == RETRACTED:
         items.reverse()  # why it was withdrawn, before why it was decided
-    return [f"because {' '.join(items[0].split()).rstrip('.')}"] if items else []
+    return [f"because {without_because(items[0]).rstrip('.')}"] if items else []
+
+
+def without_because(reason: str) -> str:
+    """Return a reason as one line, without the word that is written before reasons."""
+    words = " ".join(reason.split())
+    return words[8:] if words.lower().startswith("because ") else words
 
 
 def searched_reasons(fact: Fact) -> list[str]:
