@@ -250,6 +250,18 @@ def test_adding_a_text_never_hides_another_that_has_as_many_of_the_asked_words(
         assert {text(hit) for hit in found.ranking} == {first, second} if number else {first}
 
 
+@pytest.mark.parametrize("verb", ["remember", "note", "ingest"])
+def test_a_word_that_half_of_a_few_texts_have_finds_them_beside_a_rarer_one(
+    clawmem: Callable[..., Any], verb: str
+) -> None:
+    texts = ["Olaf moved to Bergen.", *(f"The release of {name} is in May." for name in ("Kestrel", "Lark", "Swift"))]
+    for number, words in enumerate(texts, 1):
+        line = json.dumps({"role": "user", "content": words, "session": f"s{number}"})
+        clawmem(*((verb, "-", "--format", "jsonl") if verb == "ingest" else (verb, words)), given=line)
+        found = clawmem("recall", "why was the release moved?").out
+        assert all(other in found for other in texts[:number])
+
+
 def test_of_two_notes_that_have_the_asked_words_the_newer_is_first(clawmem: Callable[..., Any]) -> None:
     clawmem("note", "Lost my umbrella in the tram")
     clawmem("note", "Found my umbrella in the tram depot")
