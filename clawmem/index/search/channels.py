@@ -122,7 +122,7 @@ def weigh_words(
     events and notes if these are searched too: `texts` is their number, and `said` how many of them have each word.
     `common` and the names of `people` are everyday words. Of a word that `said` lacks, talk has too much to count."""
     everyday = common.union(people.split())
-    (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
+    facts = number_of_facts(index)
     most = max(_COUNTED, facts // 10)
     found = []
     for word, forms in asked.items():
@@ -130,6 +130,12 @@ def weigh_words(
         known = having > 0 or (bool(texts) and word not in (record or {}))  # very common words are not counted
         found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday), known))
     return tuple(found)
+
+
+def number_of_facts(index: Index) -> int:
+    """Return how many facts the index has."""
+    (number,) = index.database.execute("SELECT facts FROM total").fetchone()
+    return int(number)
 
 
 def words_had(index: Index, words: AskedWords, found: Collection[int]) -> dict[int, list[AskedWord]]:

@@ -287,12 +287,6 @@ def rows_about_thing(index: Index, name: str, entity: str | None, wanted: FactFi
     return [*found, *sorted(mentions - found.keys())]
 
 
-def number_of_facts(index: Index) -> int:
-    """Return how many facts the index has."""
-    (number,) = index.database.execute("SELECT facts FROM total").fetchone()
-    return int(number)
-
-
 # How many of the best facts a pass starts from, and how many facts it may add.
 BEST_FACTS = 5
 MOST_LINKED = 200

@@ -103,11 +103,12 @@ class _Held(NamedTuple):
         """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
         names, whose = self.question.names, self.question.whose
         has_kind = self.question.has_kind(_CLOCK.sub("", text, count=1))  # the time of a note is no answer
+        closeness = close.scores.get(n, 0.0)
+        has_kind = has_kind and self.question.is_met(self.around(n), closeness)
         if not whose and self.question.unheard is None:
             return False, has_kind
         near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
         bare = bool(names) and near <= names
-        closeness = close.scores.get(n, 0.0)
         meant = bool(names) and meaning_share(closeness) > 0
         only_named = not meant and (bare or (whose.isdisjoint(near) and self.question.of_another(text)))
         unclear = self.question.unheard is not None and closeness < _CLEARLY and near <= self.question.named

@@ -15,6 +15,7 @@ from clawmem.index.search.channels import (
     facts_in_rows,
     keyword_channel,
     names_in,
+    number_of_facts,
     predicate_channel,
     sketches,
     time_channel,
@@ -66,6 +67,7 @@ from clawmem.model.search.ranking import (
     AskedWords,
     RankedFact,
     RankingFeatures,
+    chance_closeness,
     meaning_share,
     rank,
     share_of,
@@ -101,6 +103,10 @@ _MOST_UNKNOWN = 3  # with more, a question is about something else, or in anothe
 _QUESTION_SCORE, _ENOUGH_ASKED = 0.24, 3.0
 _UNHEARD_SCORE, _UNHEARD_MEANT = 0.2, 0.35  # by words only, and with vectors, to which every text is a little close
 _NEAREST = 3
+# Where a question names nobody known and vectors are searched, an answer has this part of its words, or is closer than
+# a text is by chance; where it names somebody unknown, more.
+_ENOUGH_SHARE, _STRANGE_SHARE, _STRANGE_MEANT = 0.35, 0.55, 0.05
+_TELLING_PART = 0.7  # what does not answer such a question itself is shown from this part of the best score on
 # What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
 _FEW_KNOWN, _KNOWN_SHOWN = 5, 2
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
@@ -142,7 +148,8 @@ class QuestionWords(NamedTuple):
     is close to it in meaning just by the person. `named` are the names of a question that names somebody or something
     known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
     1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
-    answer has."""
+    answer has. `enough` is the part of the words, and the closeness, either of which an answer has, where vectors are
+    searched and the question names nobody known: some text is always a little close."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -154,11 +161,18 @@ class QuestionWords(NamedTuple):
     by_meaning: bool = False
     named: frozenset[str] = frozenset()
     kind: "re.Pattern[str] | None" = None
+    enough: tuple[float, float] | None = None
+
+    def is_met(self, share: float, closeness: float) -> bool:
+        """Return whether a text has enough of the words or of the meaning, where that is asked for."""
+        return self.enough is None or share >= self.enough[0] or closeness >= self.enough[1]
 
     @property
     def answer_score(self) -> float:
         """The score that says that a hit may answer the question."""
         count = max(len(self.asked), 1)
+        if self.enough is not None:
+            return LEAST_SCORE
         if self.unheard is None:
             return min(ANSWER_SCORE, _ENOUGH_WORDS / count)
         more = _UNHEARD_MEANT if self.by_meaning else _UNHEARD_SCORE
@@ -201,11 +215,25 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     asked = weigh_words(index, forms, counts, texts, " ".join(people), common)
     owners = owners_asked(question)
     names = name_words(words, people)
-    bare = frozenset(word.word for word in asked if word.known) & proper_names(question) | names
-    unheard = _unheard(asked, bare) if bare and asks(question) and not asks_former(question) else None
-    of_owner = not owners.isdisjoint(names)
+    proper = proper_names(question)
+    bare = frozenset(word.word for word in asked if word.known) & proper | names
+    enough = None
+    if by_meaning and not bare:
+        chance = chance_closeness(texts + number_of_facts(index))
+        enough = (_STRANGE_SHARE, chance + _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, chance)
+    judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     return QuestionWords(
-        asked, names, called, record, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
+        asked,
+        names,
+        called,
+        record,
+        names | owners,
+        not owners.isdisjoint(names),
+        _unheard(asked, bare) if judged else None,
+        by_meaning,
+        bare,
+        kind_of_answer(question),
+        enough,
     )
 
 
@@ -234,6 +262,14 @@ class _ChannelAnswers(NamedTuple):
     best: Sequence[tuple[int, str, RankedFact]]
     had: Mapping[int, Sequence[AskedWord]]
     earlier: str | None
+
+    def judged(self, n: int, fact: RankedFact, words: QuestionWords, text: str = "") -> tuple[bool, bool]:
+        """Return what `_judged` returns; what is hardly closer than others, and has few of the words, is no answer."""
+        had = self.had.get(n, ())
+        only_named, tells = _judged(fact, had, words, text)
+        exact = fact.channels.keys() & {"predicate", "links"}
+        close = self.hits["vector"].scores.get(n, 0.0)
+        return only_named, tells and (bool(exact) or words.is_met(share_of(words.asked, had), close))
 
 
 def check_question(question: str) -> None:
@@ -554,6 +590,8 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords
         )
     ):
         return []
+    if words.enough and asked.least:
+        every = [hit for hit in every if hit.hit.tells or hit.hit.score >= _TELLING_PART * best.hit.score]
     return [
         recall_hit
         for recall_hit in every
@@ -621,7 +659,7 @@ def best_rows(
         others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
         strong = [(n, fact) for n, fact in strong if n not in others]
     enough = words.fact_score
-    answered = any(fact.score >= enough and _judged(fact, answers.had.get(n, ()), words)[1] for n, fact in strong)
+    answered = any(fact.score >= enough and answers.judged(n, fact, words)[1] for n, fact in strong)
     return [(n, fact.score) for n, fact in strong], answered, answers.earlier
 
 
@@ -810,7 +848,7 @@ def _whole(
             *tokens[n],
             fact.prior,
             share_of(words.asked, answers.had.get(n, ())),
-            *((True, False) if n in others else _judged(fact, answers.had.get(n, ()), words, placed[n].fact.fact)),
+            *((True, False) if n in others else answers.judged(n, fact, words, placed[n].fact.fact)),
         )
         for n, tier, fact in answers.best
     )

@@ -301,6 +301,44 @@ def test_a_question_that_nothing_answers_is_told_so_with_what_is_near(clawmem: C
     assert "- " not in context
 
 
+def test_a_question_about_somebody_of_whom_no_text_speaks_needs_more_of_its_words(
+    clawmem: Callable[..., Any],
+) -> None:
+    for name in ("Olga", "Per", "Kai"):
+        clawmem("note", f"{name} started a class in the gym, and then the year was over.")
+    assert "class" in clawmem("recall", "Which class did Olga start in the gym?").out
+    assert clawmem("recall", "Which class did Whitaker take in Montevideo with his brother?").out == ""
+
+
+@needs_local_model
+@pytest.mark.parametrize("verb", ["remember", "ingest"])
+def test_with_vectors_a_question_that_nothing_answers_is_told_so(clawmem: Callable[..., Any], verb: str) -> None:
+    said = (
+        "I sold the old Volvo for 2300.",
+        "My sister had a girl called Mina.",
+        "We paint the kitchen in sage.",
+        "I started piano lessons in May.",
+        "Theo broke his arm on the trampoline.",
+        "The heating engineer replaced the pump in the cellar.",
+        "We keep invoices for seven years because of the tax office.",
+        "I owe Rita forty euros for the tickets.",
+    )
+    for number, words in enumerate(said):
+        line = json.dumps({"role": "user", "content": words, "session": f"s{number}"})
+        clawmem(*((verb, "-", "--format", "jsonl") if verb == "ingest" else (verb, words)), given=line)
+    clawmem("heartbeat")
+    for question in ("how do I configure nginx?", "heron", "dog", "What is the capital of Mongolia?"):
+        assert "Nothing says that." in clawmem("recall", question).err
+    for question, answer in (
+        ("How much money did my vehicle fetch?", "Volvo"),
+        ("Welches Instrument lerne ich?", "piano"),
+        ("Who had an accident while jumping?", "Theo"),
+        ("How long must bills be archived?", "invoices"),
+    ):
+        found = clawmem("recall", question).out.splitlines()
+        assert answer in found[0] and len(found) <= 2
+
+
 def test_a_name_is_the_same_with_accents_and_hyphens_and_no_answer_alone(clawmem: Callable[..., Any]) -> None:
     clawmem("remember", "Paweł teaches physics at the lyceum.", "--entity", "areas/people/pawel")
     clawmem("remember", "Galka sleeps in the hall.", "--entity", "areas/people/galka")
