@@ -36,6 +36,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import (
     DaySpan,
     asks,
+    asks_first,
     asks_for_all,
     asks_for_notes,
     asks_former,
@@ -50,6 +51,7 @@ from clawmem.model.language.question import (
     tells_past,
     time_asked,
     topics,
+    words_before_which,
 )
 from clawmem.model.language.text import forms_of, normal
 from clawmem.model.lifecycle.tiers import RECENCY_POLICY, tier_of
@@ -356,7 +358,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
             shown = _with_predecessors(index, shown, asked)
         elif not any(recall_hit.hit.share for recall_hit in shown.ranking):
             shown = shown._replace(gone=gone_facts(vault, index, asked))
-    return shown._replace(successors=successors_of(index, [*(hit.fact for hit in shown.found), *shown.gone]))
+    then = successors_of(index, [hit.fact for hit in shown.found], last=False)
+    return shown._replace(successors={**then, **successors_of(index, shown.gone)})
 
 
 def _days_listed(asked: RecallQuery) -> DaySpan | None:
@@ -522,7 +525,13 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     ranking.sort(key=lambda hit: -hit.hit.score)
     # What held is asked for: it comes first where a message has only more of the other words.
     near = NEAR_TIE * max((recall_hit.hit.score for recall_hit in ranking), default=0.0)
-    ranking.sort(key=lambda hit: not (_is_replaced(hit) and hit.hit.score >= near))
+    former = [hit for hit in ranking if _is_replaced(hit) and hit.hit.score >= near]
+    if asks_first(asked.words):
+        former = sorted(reversed(former), key=lambda hit: _fact_of(hit).valid_to or "")
+    bound = words_before_which(asked.words)
+    after = {_fact_of(hit).id for hit in ranking if hit.kind == FACTS and bound and bound <= {*search_words(hit.text)}}
+    former.sort(key=lambda hit: _fact_of(hit).superseded_by not in after)
+    ranking = [*former, *(hit for hit in ranking if hit not in former)]
     return shown.ranked(with_falling_scores(ranking[: asked.limit]))._replace(nearest=())
 
 
@@ -546,6 +555,11 @@ def _is_replaced(hit: RecallHit) -> bool:
     return isinstance(hit.hit, FactHit) and hit.hit.fact.status == SUPERSEDED
 
 
+def _fact_of(hit: RecallHit) -> Fact:
+    assert isinstance(hit.hit, FactHit)
+    return hit.hit.fact
+
+
 def gone_facts(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
     """Return the replaced and withdrawn facts that answer, without those whose origin was revoked."""
     found = (hit.fact for hit in _replaced_too(vault, index, asked) if hit.share)
@@ -565,14 +579,14 @@ def gone_words(gone: Sequence[Fact], successors: Mapping[str, str]) -> str:
     return f"{first.id}  {first.fact} ({became}){more}"
 
 
-def successors_of(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return what holds now in place of the replaced ones among some facts, by id."""
+def successors_of(index: Index, facts: Sequence[Fact], last: bool = True) -> dict[str, str]:
+    """Return what holds now in place of the replaced ones among some facts, by id; or what replaced them at first."""
     replaced = [fact for fact in facts if fact.superseded_by]
     if not replaced:
         return {}
     from clawmem.index.search.replaced import successor  # few questions find replaced facts
 
-    return {fact.id: now.fact for fact in replaced if (now := successor(index, fact)) is not None}
+    return {fact.id: now.fact for fact in replaced if (now := successor(index, fact, last)) is not None}
 
 
 def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords) -> list[RecallHit]:

@@ -386,6 +386,25 @@ def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: C
     assert [text(hit) for hit in found.ranking] == ["The test database has port 5433."]
 
 
+def test_of_a_chain_the_asked_value_is_first_and_each_has_what_replaced_it(clawmem: Callable[..., Any]) -> None:
+    days = ("12 November", "19 November", "3 December")
+    texts = [f"The release date of Kestrel is {day}." for day in days]
+    fact = clawmem("remember", texts[0], "--json").data["facts"][0]["id"]
+    for words in texts[1:]:
+        clawmem("supersede", fact, words)
+        fact = clawmem("recall", words, "--json").data["facts"][0]["id"]
+    for question, order in (
+        ("What was the original release date?", (0, 1)),
+        ("What was the release date at first?", (0, 1)),
+        ("What was the release date before?", (1, 0)),
+        ("What was the release date before 19 November?", (0, 1)),
+        ("What was the release date before 3 December?", (1, 0)),
+    ):
+        found = clawmem("recall", question).out.splitlines()[:2]
+        for line, at in zip(found, order, strict=True):
+            assert days[at] in line and line.endswith(f"then: {texts[at + 1]}"), question
+
+
 def test_what_held_before_is_told_with_its_dates_and_what_holds_now(clawmem: Callable[..., Any]) -> None:
     first = clawmem("remember", "Priya lives in Leeds.", "--valid-from", "2026-01-01", "--json").data["facts"][0]["id"]
     clawmem("supersede", first, "Priya lives in Manchester.", "--reason", "she moved for work")
