@@ -52,7 +52,8 @@ _FORMER = re.compile(
     re.IGNORECASE,
 )
 _AT_FIRST = re.compile(
-    r"\b(?:original|initial|first\b|early on|ursprünglich|zuerst|anfangs|oorspronkelijk|pierwotn)|元々|原来", re.IGNORECASE
+    r"\b(?:original|initial|first\b|early on|ursprünglich|zuerst|anfangs|oorspronkelijk|pierwotn)|元々|原来",
+    re.IGNORECASE,
 )
 _BEFORE = re.compile(r"\b(?:before|prior to|vor|bevor|avant|antes de|prima di)\s+([^?]+)", re.IGNORECASE)
 _PAST = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -30,6 +31,8 @@ _EXACT_SHARE = 0.5
 _REASON_SHARE = 1.5
 # What has the same words of the question, and at least this part of the score, says about as much.
 NEAR_TIE = 0.7
+# What a fact and a later message have in common where they may be about the same.
+_MOST_WORDS, _NUMBER, _JUST_ABOVE = 0.6, re.compile(r"\d+(?:[.,:]\d+)*"), 0.0001
 _HANGING = frozenset("a an and because but for of or than that the to where which who whose with".split())
 
 
@@ -42,7 +45,7 @@ def in_one_order(
     fact before the event before the line of a page. `sources` are events of facts that the question did not find. With
     `why`, the question asks for a reason.
     """
-    hits = _behind_facts(_without_equal(_every(result, sources, why)))
+    hits = _behind_news(_behind_facts(_without_equal(_every(result, sources, why))))
     by_score = sorted(hits, key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
     if agent is None or not every:
@@ -101,6 +104,33 @@ def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
         return min(hit.score, max(before, default=hit.score))
 
     return [_scoring(hit, limit(hit.hit)) if isinstance(hit.hit, EventHit) else hit for hit in hits]
+
+
+def _behind_news(hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Return the hits, but no fact above what somebody said later with as many of the words and another number."""
+    facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and hit.hit.share >= _MOST_WORDS]
+    numbers = [(fact, set(_NUMBER.findall(fact.fact.fact))) for fact in facts]
+
+    def least(hit: EventHit) -> float:
+        new = set(_NUMBER.findall(hit.event.text))
+        older = (
+            fact.score + _JUST_ABOVE
+            for fact, old in numbers
+            if hit.share >= fact.share
+            and (old and new and old.isdisjoint(new))
+            and str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) < hit.event.timestamp
+        )
+        return max(older, default=0.0)
+
+    def is_news(hit: EventHit) -> bool:
+        return hit.event.role != ASSISTANT and not (hit.outdated or hit.only_named or only_asks(hit.event.text))
+
+    events = (hit.hit for hit in hits if facts and isinstance(hit.hit, EventHit) and is_news(hit.hit))
+    lifted = {hit.event.id: score for hit in events if (score := least(hit)) > hit.score}
+    return [
+        _scoring(hit, lifted.get(hit.hit.event.id, hit.hit.score)) if isinstance(hit.hit, EventHit) else hit
+        for hit in hits
+    ]
 
 
 def _every(result: RecallResult, sources: Collection[EventHit], why: bool = False) -> Iterator[RecallHit]:

@@ -527,7 +527,8 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     near = NEAR_TIE * max((recall_hit.hit.score for recall_hit in ranking), default=0.0)
     former = [hit for hit in ranking if _is_replaced(hit) and hit.hit.score >= near]
     if asks_first(asked.words):
-        former = sorted(reversed(former), key=lambda hit: _fact_of(hit).valid_to or "")
+        former.reverse()
+        former.sort(key=lambda hit: _fact_of(hit).valid_to or "")
     bound = words_before_which(asked.words)
     after = {_fact_of(hit).id for hit in ranking if hit.kind == FACTS and bound and bound <= {*search_words(hit.text)}}
     former.sort(key=lambda hit: _fact_of(hit).superseded_by not in after)

@@ -386,6 +386,22 @@ def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: C
     assert [text(hit) for hit in found.ranking] == ["The test database has port 5433."]
 
 
+def test_a_learned_number_stands_behind_another_one_that_was_said_later(clawmem: Callable[..., Any]) -> None:
+    def hear(words: str, day: int) -> None:
+        line = {"role": "user", "content": words, "timestamp": f"2026-11-{day:02}T10:00:00Z", "session": f"s{day}"}
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(line))
+
+    hear("Remember that Kestrel keeps raw messages for 30 days.", 3)
+    clawmem("heartbeat")
+    question = "How long are raw messages kept?"
+    hear("Are raw messages kept for 60 days?", 5)
+    hear("The 14 raw messages are gone.", 6)
+    assert "30 days" in clawmem("recall", question).out.splitlines()[0]
+    hear("raw messages are kept 90 days from now on.", 9)
+    now, before, *_ = clawmem("recall", question).out.splitlines()
+    assert "90 days" in now and " fact " in before and "30 days" in before
+
+
 def test_of_a_chain_the_asked_value_is_first_and_each_has_what_replaced_it(clawmem: Callable[..., Any]) -> None:
     days = ("12 November", "19 November", "3 December")
     texts = [f"The release date of Kestrel is {day}." for day in days]
