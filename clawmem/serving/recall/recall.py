@@ -222,7 +222,8 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     enough = None
     if by_meaning and not bare:
         chance = chance_closeness(texts + number_of_facts(index))
-        enough = (_STRANGE_SHARE, chance + _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, chance)
+        share, close = (_STRANGE_SHARE, chance + _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, chance)
+        enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), close
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     return QuestionWords(
         asked,

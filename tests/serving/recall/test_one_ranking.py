@@ -339,6 +339,15 @@ def test_with_vectors_a_question_that_nothing_answers_is_told_so(clawmem: Callab
         assert answer in found[0] and len(found) <= 2
 
 
+def test_a_context_says_that_the_nearest_facts_are_no_answer(clawmem: Callable[..., Any]) -> None:
+    for words in ("Ann lives in Oslo.", "Tim is Ann's friend.", "Tim plays chess.", "Mara works as a baker."):
+        clawmem("remember", words)
+    found = clawmem("context", "What hobbies does Ann have?").out
+    assert "## Nearest, no answer\n- " in found
+    assert "Facts for this question" not in found and "Connected" not in found and "chess" not in found
+    assert "## Facts for this question\n- Ann lives" in clawmem("context", "Where does Ann live?").out
+
+
 def test_a_name_is_the_same_with_accents_and_hyphens_and_no_answer_alone(clawmem: Callable[..., Any]) -> None:
     clawmem("remember", "Paweł teaches physics at the lyceum.", "--entity", "areas/people/pawel")
     clawmem("remember", "Galka sleeps in the hall.", "--entity", "areas/people/galka")
