@@ -95,7 +95,7 @@ from clawmem.vault.vault import Vault
 LEAST_SCORE = 0.15
 # Where the number of hits is not given, those with less than this part of the best score are left out: 051.
 NEAR_SHARE = 0.4
-_SAID_NEAR = 0.9  # part of that for what was said or noted
+_SAID_NEAR, _BESIDE_NEAR = 0.9, 1.25  # parts of that for what was said or noted, and what only stands beside the words
 # With no hit of this score, nothing says what is asked, and what was found is only near. Of a long question, some words
 # are enough.
 ANSWER_SCORE = 0.22
@@ -645,7 +645,7 @@ def _part(hit: RecallHit) -> float:
 
 def _near_part(hit: RecallHit) -> float:
     if hit.kind != FACTS:
-        return _SAID_NEAR
+        return _SAID_NEAR if hit.hit.share else _BESIDE_NEAR
     return FACT_PART if hit.hit.only_named else 1.0  # what is known of that person may answer in other words
 
 

@@ -411,6 +411,13 @@ def test_a_learned_number_stands_behind_another_one_that_was_said_later(clawmem:
     assert "90 days" in now and " fact " in before and "30 days" in before
 
 
+def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -> None:
+    talk = ("how do you spell 'occurrence'?", "raw messages are kept 90 days from now on.", "I live in Hamburg.")
+    lines = (json.dumps({"role": "user", "content": words, "session": "s1"}) for words in talk)
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines))
+    assert len(clawmem("recall", "How long are raw messages kept?").out.splitlines()) == 1
+
+
 def test_of_a_chain_the_asked_value_is_first_and_each_has_what_replaced_it(clawmem: Callable[..., Any]) -> None:
     days = ("12 November", "19 November", "3 December")
     texts = [f"The release date of Kestrel is {day}." for day in days]
