@@ -411,6 +411,13 @@ def test_a_learned_number_stands_behind_another_one_that_was_said_later(clawmem:
     assert "90 days" in now and " fact " in before and "30 days" in before
 
 
+@pytest.mark.parametrize("question", ["has_deadline", "has deadline", "hasDeadline", "deadline"])
+def test_the_name_of_a_predicate_finds_the_facts_that_have_it(clawmem: Callable[..., Any], question: str) -> None:
+    clawmem("remember", "The report goes out on 3 December.", "--subject", "Kestrel", "--predicate", "has_deadline")
+    clawmem("remember", "The buoy is at pier 4.")
+    assert ["The report goes out" in line for line in clawmem("recall", question).out.splitlines()] == [True]
+
+
 def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -> None:
     talk = ("how do you spell 'occurrence'?", "raw messages are kept 90 days from now on.", "I live in Hamburg.")
     lines = (json.dumps({"role": "user", "content": words, "session": "s1"}) for words in talk)
