@@ -715,6 +715,10 @@ def _facts(
         scores = {n: max(known.get(n, 0.0), links.scores.get(n, 0.0)) for n in {**known, **links.scores}}
         hits["links"] = links._replace(scores=scores)
         again = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
+        # One channel more is no reason for a lower score.
+        first = {n: fact for n, _, fact in best}
+        again = [(n, tier, max(fact, first.get(n, fact), key=lambda each: each.score)) for n, tier, fact in again]
+        again.sort(key=lambda each: -each[2].score)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again

@@ -418,6 +418,21 @@ def test_the_name_of_a_predicate_finds_the_facts_that_have_it(clawmem: Callable[
     assert ["The report goes out" in line for line in clawmem("recall", question).out.splitlines()] == [True]
 
 
+def test_a_further_pass_keeps_the_answer_and_finds_what_is_linked_to_it(clawmem: Callable[..., Any]) -> None:
+    texts = ("Ana manages Bo.", "Bo works on Kite.", "Kite ships from Rotterdam.")
+    places = ("areas/people/ana", "areas/people/bo", "projects/kite")
+    ids = [
+        clawmem("remember", words, "--entity", place, "--json").data["facts"][0]["id"]
+        for words, place in zip(texts, places, strict=True)
+    ]
+    clawmem("link", ids[0], ids[1])
+    clawmem("link", ids[1], ids[2])
+    question = "Where does the project of the person that Ana manages ship from?"
+    for passes, wanted in (("1", texts[:1]), ("2", texts[:2]), ("3", texts)):
+        found = clawmem("recall", question, "--passes", passes).out
+        assert all(words in found for words in wanted), passes
+
+
 def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -> None:
     talk = ("how do you spell 'occurrence'?", "raw messages are kept 90 days from now on.", "I live in Hamburg.")
     lines = (json.dumps({"role": "user", "content": words, "session": "s1"}) for words in talk)
