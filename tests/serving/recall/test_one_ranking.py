@@ -433,6 +433,16 @@ def test_a_further_pass_keeps_the_answer_and_finds_what_is_linked_to_it(clawmem:
         assert all(words in found for words in wanted), passes
 
 
+@pytest.mark.parametrize("words", ["alergic", "What is Priya alergic to?", "boyler", "boilor", "spruse"])
+def test_a_word_that_is_written_as_it_sounds_finds(clawmem: Callable[..., Any], words: str) -> None:
+    for text in ("Priya is allergic to hazelnuts.", "The boiler is new.", "The spruce fell on the shed."):
+        clawmem("remember", text)
+    found = clawmem("recall", words)
+    assert len(found.out.splitlines()) == 1
+    assert "read as" in found.err
+    assert clawmem("recall", "platter").out == clawmem("recall", "bailiff").out == ""
+
+
 def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -> None:
     talk = ("how do you spell 'occurrence'?", "raw messages are kept 90 days from now on.", "I live in Hamburg.")
     lines = (json.dumps({"role": "user", "content": words, "session": "s1"}) for words in talk)
