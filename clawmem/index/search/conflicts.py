@@ -166,7 +166,6 @@ _BEGIN, _ENDING = 2, 3
 _ENDINGS = ("", "e", "y", "s")
 # With fewer letters, two words that differ in this way are often both meant: `plane` and `planet`, `Marta` and `Maria`.
 _SWAPPED, _MORE_OR_FEWER, _OTHER = 5, 6, 7
-# A double letter is heard as one, and these letters as others.
 _HEARD = re.compile(r"(\w)\1|y|c(?=[eiy]|$)|[oa]r$")
 _HEARD_AS = {"y": "i", "c": "s", "or": "er", "ar": "er"}
 

@@ -167,8 +167,8 @@ class FtsEngine:
         return _kept(self._lists, _LISTS, (" OR ".join(phrases), limit), lambda: self._best(phrases, limit, thorough))
 
     def _best(self, phrases: Sequence[str], limit: int, thorough: bool) -> list[Match]:
-        if texts := self._few_texts():
-            return self._ranked_apart(phrases, texts)[:limit]
+        if (few := self._ranked_apart(phrases)) is not None:
+            return few[:limit]
         found: list[Match] = []
         for query in [" OR ".join(phrases)] if thorough else self._queries(phrases):
             found = self._run(query, limit)
@@ -181,8 +181,8 @@ class FtsEngine:
         phrases = phrases_of(words)
         if not phrases or not rows or limit < 1:
             return []
-        if texts := self._few_texts():
-            return [match for match in self._ranked_apart(phrases, texts) if match.n in rows][:limit]
+        if (few := self._ranked_apart(phrases)) is not None:
+            return [match for match in few if match.n in rows][:limit]
         # `+` keeps SQLite from querying FTS5 row by row, each time with the full list of a word's occurrences.
         found = self._database.execute(
             f"SELECT rowid, -bm25({self._table}) AS score FROM {self._table} WHERE {self._table} MATCH ?"
@@ -246,21 +246,17 @@ class FtsEngine:
         # There are hundreds: this makes them without a call of Python for each.
         return list(map(tuple.__new__, repeat(Match), rows))
 
-    def _few_texts(self) -> int:
-        """Return the number of texts, or 0 if there are many."""
+    def _ranked_apart(self, phrases: Sequence[str]) -> list[Match] | None:
+        """Return what has any of the phrases, with the weights of words among a hundred further texts; None if there
+        are many. A few texts do not tell how common a word is: for FTS5, a word in half of them counts nothing.
+        """
         query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table}_docsize LIMIT {BACKGROUND + 1})"
         texts: int = self._database.execute(query).fetchone()[0]
-        return texts if texts <= BACKGROUND else 0
-
-    def _ranked_apart(self, phrases: Sequence[str], texts: int) -> list[Match]:
-        """Return what has any of the phrases, with the weights of words among a hundred further texts. A few texts do
-        not tell how common a word is: for FTS5, a word in half of them counts nothing, and every other word hides it.
-        """
-        scores: dict[int, float] = {}
+        if texts > BACKGROUND:
+            return None
+        ranked, scores = f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ?", dict[int, float]()
         for phrase in phrases:
-            rows = self._database.execute(
-                f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ?", (phrase,)
-            ).fetchall()
+            rows = self._database.execute(ranked, (phrase,)).fetchall()
             common = math.log((texts - len(rows) + 0.5) / (len(rows) + 0.5))
             weight = word_weight(texts, len(rows)) / (common if common > 0 else _LEAST_WEIGHT)
             for n, score in rows:

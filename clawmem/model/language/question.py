@@ -51,11 +51,12 @@ _FORMER = re.compile(
     r"first(?! (?:aid|class|floor|name|time)\b)|used? to|no longer|early on)\b",
     re.IGNORECASE,
 )
-_AT_FIRST = re.compile(
+# A question for what held before asks for what held at first.
+AT_FIRST = re.compile(
     r"\b(?:original|initial|first\b|early on|ursprünglich|zuerst|anfangs|oorspronkelijk|pierwotn)|元々|原来",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"\b(?:before|prior to|vor|bevor|avant|antes de|prima di)\s+([^?]+)", re.IGNORECASE)
+BEFORE = re.compile(r"\b(?:before|prior to|vor|bevor|avant|antes de|prima di)\s+([^?]+)", re.IGNORECASE)
 _PAST = re.compile(
     r"^\W*(?:who|what|where|which|how|wer|was|wo|wie|welche\w*|qui|où|quién|dónde)\b[^?]*\b"
     r"(?:was|were|did|war|waren|hatte|hatten|était|era|fue)\b",
@@ -149,17 +150,6 @@ def names_subject(word: str) -> bool:
 def asks_former(question: str) -> bool:
     """Return whether a question asks for what held before."""
     return _FORMER.search(question) is not None or matches(question, "former")
-
-
-def asks_first(question: str) -> bool:
-    """Return whether a question for what held before asks for what held at first."""
-    return _AT_FIRST.search(question) is not None
-
-
-def words_before_which(question: str) -> frozenset[str]:
-    """Return the search words of that before which something held: of "Manchester" in "before Manchester"."""
-    found = _BEFORE.search(question)
-    return frozenset(_words(found[1])[1]) if found else frozenset()
 
 
 def asks_past(question: str) -> bool:

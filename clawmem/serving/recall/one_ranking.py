@@ -51,7 +51,8 @@ def in_one_order(
     if agent is None or not every:
         return every
     near = every[0].hit.score * OWN_SHARE
-    return sorted(every, key=lambda hit: not (_is_own(hit, agent) and hit.hit.score >= near))
+    own = [hit for hit in every if isinstance(hit.hit, FactHit) and owner_of(hit.hit.entity) == agent]
+    return sorted(every, key=lambda hit: not (hit in own and hit.hit.score >= near))
 
 
 def with_falling_scores(hits: Sequence[RecallHit]) -> list[RecallHit]:
@@ -109,28 +110,18 @@ def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
 def _behind_news(hits: Sequence[RecallHit]) -> list[RecallHit]:
     """Return the hits, but no fact above what somebody said later with as many of the words and another number."""
     facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and hit.hit.share >= _MOST_WORDS]
-    numbers = [(fact, set(_NUMBER.findall(fact.fact.fact))) for fact in facts]
+    said = {fact.fact.id: str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) for fact in facts}
+    numbers = [(fact, old) for fact in facts if (old := set(_NUMBER.findall(fact.fact.fact)))]
 
-    def least(hit: EventHit) -> float:
+    def lifted(hit: EventHit) -> float:
         new = set(_NUMBER.findall(hit.event.text))
-        older = (
-            fact.score + _JUST_ABOVE
-            for fact, old in numbers
-            if hit.share >= fact.share
-            and (old and new and old.isdisjoint(new))
-            and str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) < hit.event.timestamp
-        )
-        return max(older, default=0.0)
+        if not new or hit.event.role == ASSISTANT or hit.outdated or hit.only_named or only_asks(hit.event.text):
+            return hit.score
+        over = (fact for fact, old in numbers if old.isdisjoint(new) and hit.share >= fact.share)
+        older = (fact for fact in over if said[fact.fact.id] < hit.event.timestamp)
+        return max((fact.score + _JUST_ABOVE for fact in older if fact.score >= hit.score), default=hit.score)
 
-    def is_news(hit: EventHit) -> bool:
-        return hit.event.role != ASSISTANT and not (hit.outdated or hit.only_named or only_asks(hit.event.text))
-
-    events = (hit.hit for hit in hits if facts and isinstance(hit.hit, EventHit) and is_news(hit.hit))
-    lifted = {hit.event.id: score for hit in events if (score := least(hit)) > hit.score}
-    return [
-        _scoring(hit, lifted.get(hit.hit.event.id, hit.hit.score)) if isinstance(hit.hit, EventHit) else hit
-        for hit in hits
-    ]
+    return [_scoring(hit, lifted(hit.hit)) if numbers and isinstance(hit.hit, EventHit) else hit for hit in hits]
 
 
 def _every(result: RecallResult, sources: Collection[EventHit], why: bool = False) -> Iterator[RecallHit]:
@@ -143,10 +134,10 @@ def _every(result: RecallResult, sources: Collection[EventHit], why: bool = Fals
             yield RecallHit(FACTS, fact, None, display_speaker(message.event) if message else None)
             continue
         shown.add(message.event.id)
-        yield RecallHit(FACTS, _at_least(fact, message), message.event)
+        yield RecallHit(FACTS, _with_score_of(fact, message) if message.score > fact.score else fact, message.event)
     for hit in result.heard:
         if hit.event.id not in shown:
-            yield RecallHit(EVENTS, _scaled(hit, ASKING_SHARE) if only_asks(hit.event.text) else hit)
+            yield RecallHit(EVENTS, scaled(hit, ASKING_SHARE) if only_asks(hit.event.text) else hit)
     yield from (RecallHit(page_kind(hit.path), hit) for hit in result.noted)
 
 
@@ -154,11 +145,11 @@ def _fitting(fact: FactHit, exact: int, why: bool) -> FactHit:
     """Return a fact with a higher score if its triple answers the question, as those of `exact` facts do, or its reason
     one that asks `why`, and with a lower one if it is unfinished or in doubt."""
     if fact.fact.fact.rstrip(" .").rpartition(" ")[2].lower() in _HANGING:
-        return _scaled(fact, UNFINISHED_SHARE)
+        return scaled(fact, UNFINISHED_SHARE)
     if fact.fact.metadata and in_doubt(fact.fact):
-        fact = _scaled(fact, SHARE_IN_DOUBT)
+        fact = scaled(fact, SHARE_IN_DOUBT)
     if why and because(fact.fact):
-        fact = _scaled(fact, max(1.0, min(1 + _REASON_SHARE, 1 / fact.score if fact.score else 1.0)))
+        fact = scaled(fact, max(1.0, min(1 + _REASON_SHARE, 1 / fact.score if fact.score else 1.0)))
     if not exact or not fact.channels.get("predicate"):
         return fact
     more = round((1 - min(fact.score, 1.0)) * _EXACT_SHARE / exact, 4)
@@ -168,10 +159,10 @@ def _fitting(fact: FactHit, exact: int, why: bool) -> FactHit:
 
 def _scoring(other_hit: RecallHit, score: float) -> RecallHit:
     hit: Any = other_hit.hit
-    return other_hit if hit.score in (0, score) else other_hit._replace(hit=_scaled(hit, score / hit.score, score))
+    return other_hit if hit.score in (0, score) else other_hit._replace(hit=scaled(hit, score / hit.score, score))
 
 
-def _scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
+def scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
     channels = {name: points * share for name, points in hit.channels.items()}
     scaled = hit._replace(score=round(hit.score * share, 4) if score is None else score, channels=channels)
     return scaled._replace(prior=scaled.prior * share) if isinstance(scaled, FactHit) else scaled
@@ -183,12 +174,6 @@ def _says_it_all(fact: FactHit, hit: EventHit) -> bool:
     whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
     warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
     return whole and not warned and not hit.is_order
-
-
-def _at_least(fact: FactHit, hit: EventHit) -> FactHit:
-    if hit.score <= fact.score:
-        return fact
-    return fact._replace(score=hit.score, channels=hit.channels, prior=0.0)
 
 
 def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
@@ -229,7 +214,3 @@ def _text_and_owner(hit: RecallHit) -> tuple[str, tuple[str, ...]]:
     elif isinstance(hit.hit, EventHit):
         owner = (hit.hit.event.speaker or hit.hit.event.role,)
     return normal(hit.text), owner
-
-
-def _is_own(hit: RecallHit, agent: str) -> bool:
-    return isinstance(hit.hit, FactHit) and owner_of(hit.hit.entity) == agent

@@ -34,9 +34,10 @@ from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import (
+    AT_FIRST,
+    BEFORE,
     DaySpan,
     asks,
-    asks_first,
     asks_for_all,
     asks_for_notes,
     asks_former,
@@ -51,7 +52,6 @@ from clawmem.model.language.question import (
     tells_past,
     time_asked,
     topics,
-    words_before_which,
 )
 from clawmem.model.language.text import forms_of, normal
 from clawmem.model.lifecycle.tiers import RECENCY_POLICY, tier_of
@@ -173,7 +173,7 @@ class QuestionWords(NamedTuple):
     def answer_score(self) -> float:
         """The score that says that a hit may answer the question."""
         count = max(len(self.asked), 1)
-        if self.enough is not None:
+        if self.enough:
             return LEAST_SCORE
         if self.unheard is None:
             return min(ANSWER_SCORE, _ENOUGH_WORDS / count)
@@ -225,19 +225,9 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
         share, close = (_STRANGE_SHARE, chance + _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, chance)
         enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), close
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
-    return QuestionWords(
-        asked,
-        names,
-        called,
-        record,
-        names | owners,
-        not owners.isdisjoint(names),
-        _unheard(asked, bare) if judged else None,
-        by_meaning,
-        bare,
-        kind_of_answer(question),
-        enough,
-    )
+    unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
+    of_owner, whose = not owners.isdisjoint(names), names | owners
+    return QuestionWords(asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough)
 
 
 def _unheard(asked: AskedWords, names: Collection[str]) -> float | None:
@@ -268,11 +258,10 @@ class _ChannelAnswers(NamedTuple):
 
     def judged(self, n: int, fact: RankedFact, words: QuestionWords, text: str = "") -> tuple[bool, bool]:
         """Return what `_judged` returns; what is hardly closer than others, and has few of the words, is no answer."""
-        had = self.had.get(n, ())
+        had, close = self.had.get(n, ()), self.hits["vector"].scores.get(n, 0.0)
         only_named, tells = _judged(fact, had, words, text)
-        exact = fact.channels.keys() & {"predicate", "links"}
-        close = self.hits["vector"].scores.get(n, 0.0)
-        return only_named, tells and (bool(exact) or words.is_met(share_of(words.asked, had), close))
+        exact = not fact.channels.keys().isdisjoint(("predicate", "links"))
+        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close))
 
 
 def check_question(question: str) -> None:
@@ -360,7 +349,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         elif not any(recall_hit.hit.share for recall_hit in shown.ranking):
             shown = shown._replace(gone=gone_facts(vault, index, asked))
     then = successors_of(index, [hit.fact for hit in shown.found], last=False)
-    return shown._replace(successors={**then, **successors_of(index, shown.gone)})
+    return shown._replace(successors=then | successors_of(index, shown.gone))
 
 
 def _days_listed(asked: RecallQuery) -> DaySpan | None:
@@ -526,14 +515,15 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     ranking.sort(key=lambda hit: -hit.hit.score)
     # What held is asked for: it comes first where a message has only more of the other words.
     near = NEAR_TIE * max((recall_hit.hit.score for recall_hit in ranking), default=0.0)
-    former = [hit for hit in ranking if _is_replaced(hit) and hit.hit.score >= near]
-    if asks_first(asked.words):
+    facts = [(hit, hit.hit.fact) for hit in ranking if isinstance(hit.hit, FactHit)]
+    former = [pair for pair in facts if pair[1].status == SUPERSEDED and pair[0].hit.score >= near]
+    if AT_FIRST.search(asked.words):
         former.reverse()
-        former.sort(key=lambda hit: _fact_of(hit).valid_to or "")
-    bound = words_before_which(asked.words)
-    after = {_fact_of(hit).id for hit in ranking if hit.kind == FACTS and bound and bound <= {*search_words(hit.text)}}
-    former.sort(key=lambda hit: _fact_of(hit).superseded_by not in after)
-    ranking = [*former, *(hit for hit in ranking if hit not in former)]
+        former.sort(key=lambda pair: pair[1].valid_to or "")
+    bound = {*search_words(found[1])} if (found := BEFORE.search(asked.words)) else set[str]()
+    after = {fact.id for _, fact in facts if bound and bound <= {*search_words(fact.fact)}}
+    first = [hit for hit, _ in sorted(former, key=lambda pair: pair[1].superseded_by not in after)]
+    ranking = [*first, *(hit for hit in ranking if hit not in first)]
     return shown.ranked(with_falling_scores(ranking[: asked.limit]))._replace(nearest=())
 
 
@@ -551,15 +541,6 @@ def _with_predecessors(index: Index, shown: RecallResult, asked: RecallQuery) ->
     ]
     ranking = [*shown.ranking[: at + 1], *hits, *shown.ranking[at + 1 :]]
     return shown.ranked(ranking[: asked.limit])
-
-
-def _is_replaced(hit: RecallHit) -> bool:
-    return isinstance(hit.hit, FactHit) and hit.hit.fact.status == SUPERSEDED
-
-
-def _fact_of(hit: RecallHit) -> Fact:
-    assert isinstance(hit.hit, FactHit)
-    return hit.hit.fact
 
 
 def gone_facts(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
@@ -612,7 +593,10 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords
         recall_hit
         for recall_hit in every
         if recall_hit.hit.score
-        >= max(asked.least * _part(recall_hit), asked.near * best.hit.score * _near_part(recall_hit))
+        >= max(
+            asked.least * (FACT_PART if recall_hit.kind == FACTS else 1.0),
+            asked.near * best.hit.score * _near_part(recall_hit),
+        )
         or (recall_hit.hit.share >= best.hit.share and not recall_hit.hit.only_named)
     ]
 
@@ -637,10 +621,6 @@ def _is_known_of(other_hit: RecallHit, names: Collection[str]) -> bool:
     """Return whether a hit is a fact about a person whom the question names, whatever else the question asks."""
     hit = other_hit.hit
     return isinstance(hit, FactHit) and hit.only_named and not set(search_words(hit.fact.fact)).isdisjoint(names)
-
-
-def _part(hit: RecallHit) -> float:
-    return FACT_PART if hit.kind == FACTS else 1.0
 
 
 def _near_part(hit: RecallHit) -> float:
@@ -715,8 +695,7 @@ def _facts(
         scores = {n: max(known.get(n, 0.0), links.scores.get(n, 0.0)) for n in {**known, **links.scores}}
         hits["links"] = links._replace(scores=scores)
         again = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
-        # One channel more is no reason for a lower score.
-        first = {n: fact for n, _, fact in best}
+        first = {n: fact for n, _, fact in best}  # one channel more is no reason for a lower score
         again = [(n, tier, max(fact, first.get(n, fact), key=lambda each: each.score)) for n, tier, fact in again]
         again.sort(key=lambda each: -each[2].score)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
