@@ -110,7 +110,7 @@ def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
 def _behind_news(hits: Sequence[RecallHit]) -> list[RecallHit]:
     """Return the hits, but no fact above what somebody said later with as many of the words and another number."""
     facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and hit.hit.share >= _MOST_WORDS]
-    said = {fact.fact.id: str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) for fact in facts}
+    said_at = {fact.fact.id: str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) for fact in facts}
     numbers = [(fact, old) for fact in facts if (old := set(_NUMBER.findall(fact.fact.fact)))]
 
     def lifted(hit: EventHit) -> float:
@@ -118,7 +118,7 @@ def _behind_news(hits: Sequence[RecallHit]) -> list[RecallHit]:
         if not new or hit.event.role == ASSISTANT or hit.outdated or hit.only_named or only_asks(hit.event.text):
             return hit.score
         over = (fact for fact, old in numbers if old.isdisjoint(new) and hit.share >= fact.share)
-        older = (fact for fact in over if said[fact.fact.id] < hit.event.timestamp)
+        older = (fact for fact in over if said_at[fact.fact.id] < hit.event.timestamp)
         return max((fact.score + _JUST_ABOVE for fact in older if fact.score >= hit.score), default=hit.score)
 
     return [_scoring(hit, lifted(hit.hit)) if numbers and isinstance(hit.hit, EventHit) else hit for hit in hits]
