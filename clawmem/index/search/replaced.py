@@ -124,8 +124,9 @@ def _remark(index: Index, fact: Fact, moment: str) -> str | None:
     return f"over since {day_of(shown_end(fact) or '')}" if is_over(fact, moment) else None
 
 
-def successor(index: Index, fact: Fact) -> Fact | None:
-    """Return what holds now in place of a replaced fact, or None if it was merged, worded anew, or withdrawn."""
+def successor(index: Index, fact: Fact, last: bool = True) -> Fact | None:
+    """Return what holds now in place of a replaced fact, or None if it was merged, worded anew, or withdrawn; without
+    `last`, what replaced it, whether that still holds or was replaced, too."""
     from clawmem.model.merging.collisions import WORDED
 
     seen: set[str] = set()
@@ -138,6 +139,8 @@ def successor(index: Index, fact: Fact) -> Fact | None:
         if kinds and ("supersedes" not in kinds or kinds["supersedes"] == WORDED):
             return None
         fact = placed.fact
+        if not last and fact.status == SUPERSEDED:
+            return fact
     return fact if seen and fact.is_current else None
 
 

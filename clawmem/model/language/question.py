@@ -58,6 +58,9 @@ _PAST = (
 )
 # Such text is compiled where it is used, since few questions need it.
 _WAS = r"(?i)\b(?:was|were|did|had|born|war|waren|hatten?|wurden?|geboren)\b"
+# A question for what held before asks for what held at first, or before what its group names.
+AT_FIRST = r"(?i)\b(?:original|initial|first\b|early on|ursprünglich|zuerst|anfangs|oorspronkelijk|pierwotn)|元々|原来"
+BEFORE = r"(?i)\b(?:before|prior to|vor|bevor|avant|antes de|prima di)\s+([^?]+)"
 _WHY = re.compile(r"\b(?:why|how come|reasons?)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")

@@ -9,8 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 
 from clawmem.index.search.by_tier import FactCandidate
-from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel, statements_in_rows
-from clawmem.index.search.graph import number_of_facts, rows_about_thing, things_named
+from clawmem.index.search.channels import (
+    facts_in_rows,
+    names_in,
+    number_of_facts,
+    predicate_channel,
+    statements_in_rows,
+)
+from clawmem.index.search.graph import rows_about_thing, things_named
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog

@@ -41,6 +41,7 @@ from clawmem.model.search.ranking import (
     share_of,
     with_own_meaning,
 )
+from clawmem.serving.recall.one_ranking import scaled
 from clawmem.serving.recall.recall import WORDS_ONLY, QuestionWords, RecallQuery
 from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, RecallHit, page_kind
 from clawmem.vault.vault import Vault
@@ -99,13 +100,13 @@ class _Held(NamedTuple):
     def judged(self, n: int, text: str, close: ChannelHits) -> tuple[bool, bool]:
         """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
         names, whose = self.question.names, self.question.whose
-        # The time of a note is no answer.
-        has_kind = self.question.kind is None or self.question.has_kind(_CLOCK.sub("", text, count=1))
+        closeness = close.scores.get(n, 0.0)
+        has_kind = self.question.is_met(self.around(n), closeness)
+        has_kind = has_kind and self.question.has_kind(_CLOCK.sub("", text, count=1))  # a note's time is no answer
         if not whose and self.question.unheard is None:
             return False, has_kind
         near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
         bare = bool(names) and near <= names
-        closeness = close.scores.get(n, 0.0)
         meant = bool(names) and meaning_share(closeness) > 0
         only_named = not meant and (bare or (whose.isdisjoint(near) and self.question.of_another(text)))
         unclear = self.question.unheard is not None and closeness < _CLEARLY and near <= self.question.named
@@ -225,15 +226,10 @@ def _heard(
         ]
         if len(heard) >= limit:
             break
-    heard = [_as_advice(hit) if hit.event.role == ASSISTANT else hit for hit in heard]
+    heard = [scaled(hit, _ADVICE_SHARE) if hit.event.role == ASSISTANT else hit for hit in heard]
     heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
-
-
-def _as_advice(hit: EventHit) -> EventHit:
-    channels = {name: points * _ADVICE_SHARE for name, points in hit.channels.items()}
-    return hit._replace(score=round(hit.score * _ADVICE_SHARE, 4), channels=channels)
 
 
 def with_verdicts(
