@@ -8,7 +8,7 @@ from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.fact_marks import counted_fact, has_accesses
 from clawmem.index.tables.schema import RowDamaged, check_total, tags_column
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog, predicates_asked, spellings
+from clawmem.model.facts.catalog import Catalog, predicates_asked, predicates_called, spellings
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, FORGOTTEN, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import COMMON_WORDS, DaySpan, is_first_person, search_words
@@ -97,10 +97,12 @@ def keyword_channel(
         return ChannelHits({}, False, "the question has no words to search for")
     for thorough in (False, True):
         matches = index.engine.search(words, limit, thorough)
-        read = passing_sketches(index, [match.n for match in matches], wanted)
-        if sketched is not None:
+        numbers, passing = [match.n for match in matches], set[int]()
+        if sketched is None:
+            passing = passing_rows(index, numbers, wanted)
+        else:
+            passing.update(read := passing_sketches(index, numbers, wanted))
             sketched.update(read)
-        passing: Collection[int] = read.keys()
         if len(passing) >= min(limit, _ENOUGH):
             break
         if len(matches) == limit:
@@ -122,7 +124,7 @@ def weigh_words(
     events and notes if these are searched too: `texts` is their number, and `said` how many of them have each word.
     `common` and the names of `people` are everyday words. Of a word that `said` lacks, talk has too much to count."""
     everyday = common.union(people.split())
-    (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
+    facts = number_of_facts(index)
     most = max(_COUNTED, facts // 10)
     found = []
     for word, forms in asked.items():
@@ -130,6 +132,12 @@ def weigh_words(
         known = having > 0 or (bool(texts) and word not in (record or {}))  # very common words are not counted
         found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday), known))
     return tuple(found)
+
+
+def number_of_facts(index: Index) -> int:
+    """Return how many facts the index has."""
+    (number,) = index.database.execute("SELECT facts FROM total").fetchone()
+    return int(number)
 
 
 def words_had(index: Index, words: AskedWords, found: Collection[int]) -> dict[int, list[AskedWord]]:
@@ -144,16 +152,19 @@ def words_had(index: Index, words: AskedWords, found: Collection[int]) -> dict[i
 def predicate_channel(
     index: Index, question: str, catalog: Catalog, wanted: FactFilter, user: str = "user"
 ) -> ChannelHits:
-    """Return facts with a predicate and a subject that the question asks for. `user` is who says "I"."""
-    asked = predicates_asked(catalog, question)
+    """Return facts with a predicate and a subject that the question asks for, or with the predicate that it is the name
+    of. `user` is who says "I"."""
+    called = predicates_called(catalog, question)
+    asked = called or predicates_asked(catalog, question)
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
     condition, values = condition_of(wanted)
     asked = tuple(sorted({spelled for name in asked for spelled in spellings(catalog, name)}))
-    subjects = names_in(question, user)
+    subjects = () if called else names_in(question, user)
+    about = "1" if called else f"subject IN ({_marks(subjects)})"
     rows = index.database.execute(
-        f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
-        f" AND subject IN ({_marks(subjects)}) AND {condition} LIMIT ?",
+        f"SELECT n, coalesce(length(subject), 1) FROM fact WHERE predicate IN ({_marks(asked)})"
+        f" AND {about} AND {condition} LIMIT ?",
         (*asked, *subjects, *values, CANDIDATES),
     )
     return ChannelHits({n: float(size) for n, size in rows})
@@ -270,10 +281,16 @@ def facts_in_rows(
     return _as_served(index, found)
 
 
-def statements_in_rows(index: Index, numbers: Sequence[int]) -> dict[int, str]:
-    """Return the statements of the facts in some rows, in a tenth of the time of reading the facts."""
-    query = f"SELECT n, json_extract(line, '$.fact') FROM fact WHERE {_IN_ROWS}"
-    return dict(index.database.execute(query, (_list(numbers),)).fetchall())
+def statements_in_rows(index: Index, numbers: Iterable[int]) -> dict[int, tuple[str, str, str]]:
+    """Return statement, entity and id of the facts in some rows, in a tenth of the time of reading the facts."""
+    query = f"SELECT n, json_extract(line, '$.fact'), entity, id FROM fact WHERE {_IN_ROWS}"
+    return {row[0]: row[1:] for row in index.database.execute(query, (_list(numbers),))}
+
+
+def current_statements(index: Index) -> list[tuple[str, str, str]]:
+    """Return the id, the time of recording and the statement of every active fact that is not an agent's own."""
+    query = "SELECT id, timestamp, json_extract(line, '$.fact') FROM fact WHERE status = 'active' AND owner = ''"
+    return index.database.execute(query).fetchall()
 
 
 def work_columns(index: Index, numbers: Sequence[int], word: str) -> dict[int, tuple[str, str, bool]]:

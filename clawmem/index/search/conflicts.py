@@ -166,6 +166,8 @@ _BEGIN, _ENDING = 2, 3
 _ENDINGS = ("", "e", "y", "s")
 # With fewer letters, two words that differ in this way are often both meant: `plane` and `planet`, `Marta` and `Maria`.
 _SWAPPED, _MORE_OR_FEWER, _OTHER = 5, 6, 7
+_HEARD = re.compile(r"(\w)\1|y|c(?=[eiy]|$)|[oa]r$")
+_HEARD_AS = {"y": "i", "c": "s", "or": "er", "ar": "er"}
 
 
 def with_slips_mended(index: Index, question: str, unknown: Collection[str]) -> tuple[str, dict[str, str]]:
@@ -187,9 +189,22 @@ def _nearest(index: Index, word: str) -> str | None:
     }
     terms |= {f"{term[:-1]}y" for term in terms if term.endswith("i")}  # the stem of `birthday` is `birthdai`
     near = sorted((term for term in terms if _is_slip(word, term)), key=lambda term: (len(term), term), reverse=True)
+    alike = [term for term in terms if _sounds_alike(word, term)]
+    near += alike if len(alike) == 1 else []
     begun = [term for term in terms if term.startswith(word) and 1 < len(term) - len(word) <= _ENDING]
     near += begun if len(begun) == 1 else []
     return next((text for term in near for text in written_forms(index, term)), None)
+
+
+def _sounds_alike(word: str, term: str) -> bool:
+    """Return whether a word is a term as it is heard, perhaps with an ending: `alergic`, `boyler`, `spruse`."""
+    heard, meant = (_HEARD.sub(lambda found: _HEARD_AS.get(found[0], found[0][0]), text) for text in (word, term))
+    return (
+        len(word) >= _MORE_OR_FEWER
+        and len(term) >= _SWAPPED
+        and heard.startswith(meant)
+        and len(heard) - len(meant) <= _ENDING
+    )
 
 
 def written_forms(index: Index, term: str) -> list[str]:

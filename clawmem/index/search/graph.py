@@ -8,7 +8,6 @@ seal. RowDamaged is raised if the two disagree.
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
 from clawmem.index.search.channels import (
     ChannelHits,
@@ -34,6 +33,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, pointers
 from clawmem.model.facts.reach import workflow_of_realm
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import owner_of
 
 IN = "in"
@@ -287,12 +287,6 @@ def rows_about_thing(index: Index, name: str, entity: str | None, wanted: FactFi
     return [*found, *sorted(mentions - found.keys())]
 
 
-def number_of_facts(index: Index) -> int:
-    """Return how many facts the index has."""
-    (number,) = index.database.execute("SELECT facts FROM total").fetchone()
-    return int(number)
-
-
 # How many of the best facts a pass starts from, and how many facts it may add.
 BEST_FACTS = 5
 MOST_LINKED = 200
@@ -305,20 +299,19 @@ STEP = 0.2
 def links_channel(
     index: Index, question: str, catalog: Catalog, best: Sequence[int], wanted: FactFilter
 ) -> ChannelHits:
-    """Return facts connected with the best ones: by a link, by a shared thing, or because they answer the question
+    """Return facts connected with better ones: by a link, by a shared thing, or because they answer the question
     about a thing that a best fact mentions."""
     scores: dict[int, float] = {}
     placed = facts_in_rows(index, best[:BEST_FACTS])
     for place, n in enumerate(best[:BEST_FACTS]):
-        near = 1.0 - STEP * place
+        near, better = 1.0 - STEP * place, set(best[: place + 1])
         fact = placed[n].fact
         for name in filter(None, (fact.object, fact.subject)):
             asked = predicate_channel(index, f"{question} {normal(name)}", catalog, wanted)
-            _raise(scores, asked.scores, ANSWERS * near)
-            _raise(scores, passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted), BESIDE * near)
-        _raise(scores, _joined(index, fact.id, wanted), LINKED * near)
-    for n in best[:BEST_FACTS]:
-        scores.pop(n, None)
+            _raise(scores, asked.scores.keys() - better, ANSWERS * near)
+            beside = passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted)
+            _raise(scores, beside - better, BESIDE * near)
+        _raise(scores, _joined(index, fact.id, wanted) - better, LINKED * near)
     if not scores:
         return ChannelHits({}, True)
     kept = sorted(scores, key=lambda n: (-scores[n], n))[:MOST_LINKED]

@@ -1,5 +1,6 @@
 """The interface of keyword engines, which rank texts by BM25, the choice of one, and the engine of SQLite's FTS5."""
 
+import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import repeat
@@ -9,6 +10,7 @@ from typing import Protocol, TypeVar
 from clawmem.index.tables.schema import FACT_WORDS, FTS
 from clawmem.model.language.languages import spaced
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.search.ranking import BACKGROUND, word_weight
 
 
 class Document(NamedTuple):
@@ -104,6 +106,7 @@ def open_engine(
 # Ranking a row takes about 2.5 microseconds, counting one a tenth of that. Up to CHEAP rows no optimisation pays off.
 CHEAP = 2_000
 ENOUGH = 20
+_LEAST_WEIGHT = 1e-6  # what FTS5 gives a word that half of the texts have
 # How many answers are kept: lists of up to some hundred texts, and counts.
 _LISTS = 64
 _COUNTS = 2_000
@@ -157,13 +160,17 @@ class FtsEngine:
         If the words occur in so many texts that ranking all of them would take long, the rarest words are tried first.
         """
         phrases = phrases_of(words)
+        if not phrases or limit < 1:
+            return []
+        if not (thorough and self._reuses):
+            return self._best(phrases, limit, thorough)
+        return _kept(self._lists, _LISTS, (" OR ".join(phrases), limit), lambda: self._best(phrases, limit, thorough))
+
+    def _best(self, phrases: Sequence[str], limit: int, thorough: bool) -> list[Match]:
+        if (few := self._ranked_apart(phrases)) is not None:
+            return few[:limit]
         found: list[Match] = []
-        if limit < 1:
-            return found
-        if thorough and self._reuses and phrases:
-            query = " OR ".join(phrases)
-            return _kept(self._lists, _LISTS, (query, limit), lambda: self._run(query, limit))
-        for query in self._queries(phrases)[-1 if thorough else 0 :]:
+        for query in [" OR ".join(phrases)] if thorough else self._queries(phrases):
             found = self._run(query, limit)
             if len(found) >= min(limit, ENOUGH):
                 break
@@ -174,6 +181,8 @@ class FtsEngine:
         phrases = phrases_of(words)
         if not phrases or not rows or limit < 1:
             return []
+        if (few := self._ranked_apart(phrases)) is not None:
+            return [match for match in few if match.n in rows][:limit]
         # `+` keeps SQLite from querying FTS5 row by row, each time with the full list of a word's occurrences.
         found = self._database.execute(
             f"SELECT rowid, -bm25({self._table}) AS score FROM {self._table} WHERE {self._table} MATCH ?"
@@ -237,10 +246,25 @@ class FtsEngine:
         # There are hundreds: this makes them without a call of Python for each.
         return list(map(tuple.__new__, repeat(Match), rows))
 
+    def _ranked_apart(self, phrases: Sequence[str]) -> list[Match] | None:
+        """Return what has any of the phrases, with the weights of words among a hundred further texts; None if there
+        are many. A few texts do not tell how common a word is: for FTS5, a word in half of them counts nothing.
+        """
+        query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table}_docsize LIMIT {BACKGROUND + 1})"
+        texts: int = self._database.execute(query).fetchone()[0]
+        if texts > BACKGROUND:
+            return None
+        ranked, scores = f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ?", dict[int, float]()
+        for phrase in phrases:
+            rows = self._database.execute(ranked, (phrase,)).fetchall()
+            common = math.log((texts - len(rows) + 0.5) / (len(rows) + 0.5))
+            weight = word_weight(texts, len(rows)) / (common if common > 0 else _LEAST_WEIGHT)
+            for n, score in rows:
+                scores[n] = scores.get(n, 0.0) + weight * score
+        return [Match(n, scores[n]) for n in sorted(scores, key=lambda n: (-scores[n], n))]
+
     def _queries(self, phrases: Sequence[str]) -> list[str]:
         """Return the queries to try, narrow to wide. The last one matches any of the words."""
-        if not phrases:
-            return []
         widest = " OR ".join(phrases)
         total = self._total()
         if total <= CHEAP or len(phrases) == 1:

@@ -12,6 +12,7 @@ VALUE_TYPES = ("text", "person", "place", "organisation", "date", "number", "thi
 CARDINALITIES = ("single", "many")
 GAP = "*"
 NEWEST, CONFIDENCE, ASK = STRATEGIES = ("newest", "confidence", "ask")
+_LONGEST_NAME = 4  # words of a predicate
 _KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces", "questions", "conflict"))
 
 
@@ -83,6 +84,14 @@ def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
         for predicate in catalog.predicates.values()
         if any(_asks(template, words, known) for template in predicate.questions)
     )
+
+
+def predicates_called(catalog: Catalog, question: str) -> tuple[str, ...]:
+    """Return the predicates that a question of a few words is the name of, in any spelling: "has_deadline"."""
+    words = _words(question)
+    if not 0 < len(words) <= _LONGEST_NAME:
+        return ()
+    return tuple(name for name in catalog.predicates if any(_words(each) == words for each in spellings(catalog, name)))
 
 
 def spellings(catalog: Catalog, name: str) -> set[str]:

@@ -12,6 +12,7 @@ from clawmem.model.safety.recalled_text import CLOSING, OPENING
 
 ALWAYS = "Always"
 ASKED = "Facts for this question"
+NEAREST = "Nearest, no answer"
 SAID = "Said before"
 NOTED = "Noted before"
 CONNECTED = "Connected"
@@ -45,6 +46,8 @@ FIXED: Mapping[str, int] = {
     "` shows them)\n": 4,
     "## Always\n": 3,
     "## Facts for this question\n": 6,
+    "## Nearest, no answer\n": 7,
+    "(left out of Nearest, no answer: ": 10,
     "## Said before\n": 4,
     "## Noted before\n": 5,
     "## Connected\n": 3,

@@ -9,6 +9,7 @@ from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows, statements_in_rows
 from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
 from clawmem.index.search.notes import has_passages
+from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
 from clawmem.model.facts.fact import SUPERSEDED
@@ -28,6 +29,7 @@ from clawmem.serving.context.pages import follow_up_commands, orders_remark, rep
 from clawmem.serving.context.units import TierCounts, UnitStyle, fact_units, tiers_of
 from clawmem.serving.recall.recall import (
     LEAST_SCORE,
+    NEAR_SHARE,
     QuestionWords,
     RecallQuery,
     best_rows,
@@ -38,7 +40,7 @@ from clawmem.serving.recall.recall import (
     slips_mended,
     successors_of,
 )
-from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, RecallResult
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
@@ -98,7 +100,8 @@ class QuestionHits(NamedTuple):
     `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
     together with the first one. `further` gets all facts of further passes that are offered, by row.
     `answered` means that one fact has all words of the question. `former` is what held before, where it is asked for.
-    `written` are the lines of people's pages that answer, each with path and text.
+    `written` are the lines of people's pages that answer, each with path and text. `near` means that nothing answers,
+    and the facts and events are only the nearest.
     """
 
     facts: Sequence[FactCandidate]
@@ -110,6 +113,7 @@ class QuestionHits(NamedTuple):
     answered: bool = False
     former: Sequence[Unit] = ()
     written: Sequence[tuple[str, str]] = ()
+    near: bool = False
 
 
 def find_hits(
@@ -145,8 +149,12 @@ def find_hits(
 
 def _former(vault: Vault, index: Index, wish: ContextRequest) -> list[Unit]:
     """Return the replaced facts that `recall` gives for the question, each with what holds now."""
-    query = RecallQuery(wish.question or "", wish.caller, wish.wanted, _MOST_FORMER, least=LEAST_SCORE)
-    found = recall_in(vault, index, query)
+    query = RecallQuery(wish.question or "", wish.caller, wish.wanted, _MOST_FORMER, least=LEAST_SCORE, near=NEAR_SHARE)
+    return former_units(recall_in(vault, index, query))
+
+
+def former_units(found: RecallResult) -> list[Unit]:
+    """Return the replaced facts among results as units, each with what holds now."""
     units = []
     for hit in found.found:
         if hit.fact.status == SUPERSEDED:
@@ -201,14 +209,16 @@ def _search(
     placed = tiers_of(on, numbers)
     facts = public_facts(on, [placed[n] for n in dict.fromkeys(numbers) if n in placed], technical)
     facts.sort(key=lambda fact: not fact.owner or fact.shelf == PAST)  # an agent's own facts come first
-    if words.unheard is not None and not (answered or flag or lines):
+    near = (words.unheard is not None or words.enough is not None) and not (answered or flag or lines)
+    if near:
         most = _NEAREST_WIDE if wish.budget > _WIDE else _NEAREST_SAID
         facts, events = facts[:_NEAREST_FACTS], events[:most]
     heard = [event for event in events if not (technical and is_private(event.text))]
     written = [line for line in lines if not (wish.wanted.domain or (technical and is_private(line[1])))]
     forms = [form for word in words.asked for form in word.forms]
-    items = said_units(index, heard, stamp(wish.caller.now), forms)
-    return QuestionHits(facts, heard, items, technical, written=written), earlier
+    outdated = outdated_remarks(index, heard, stamp(wish.caller.now), [fact.id for fact in facts])
+    items = said_units(index, heard, outdated, forms)
+    return QuestionHits(facts, heard, items, technical, written=written, near=near), earlier
 
 
 def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Sequence[int]) -> list[int]:
@@ -252,7 +262,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
     if not technical or not candidates:
         return list(candidates)
     statements = statements_in_rows(on.source, [candidate.n for candidate in candidates])
-    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n])]
+    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n][0])]
 
 
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
@@ -273,19 +283,20 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     """Return the sections with the facts and the events that answer the question."""
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
+    title = frame.NEAREST if asked.near else frame.ASKED
     units_of_facts = cache(lambda: fact_units(on, asked.facts, way))
     if asked.chain:
         linked = {n for fact in asked.chain for n in (fact.via, fact.n)}
         needed = sum(fact.tokens for fact in asked.facts if fact.n in linked) + frame.title(frame.ASKED).tokens
         share = max(share, min(_CHAIN_SHARE, needed / (_UNFRAMED * wish.budget)))
     sections = [
-        Section(frame.ASKED, lambda tokens, shown: units_of_facts(), more, share=share, turn=2, assured=True),
+        Section(title, lambda tokens, shown: units_of_facts(), more, share=share, turn=2, assured=True),
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts, in_time=True),
     ]
     found = [section for section, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
     if asked.former:
         found.insert(0, Section(frame.FORMER, given(asked.former), more, share=2 * ASKED_SHARE, turn=2, assured=True))
-    if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
+    if asked.facts and not (asked.near or wish.wanted.as_of or wish.wanted.of_work):
         found.append(_connected_section(vault, on, way, wish, asked, more))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -30,6 +31,8 @@ _EXACT_SHARE = 0.5
 _REASON_SHARE = 1.5
 # What has the same words of the question, and at least this part of the score, says about as much.
 NEAR_TIE = 0.7
+# What a fact and a later message have in common where they may be about the same.
+_MOST_WORDS, _NUMBER, _JUST_ABOVE = 0.6, re.compile(r"\d+(?:[.,:]\d+)*"), 0.0001
 _HANGING = frozenset("a an and because but for of or than that the to where which who whose with".split())
 
 
@@ -42,13 +45,14 @@ def in_one_order(
     fact before the event before the line of a page. `sources` are events of facts that the question did not find. With
     `why`, the question asks for a reason.
     """
-    hits = _behind_facts(_without_equal(_every(result, sources, why)))
+    hits = _behind_news(_behind_facts(_without_equal(_every(result, sources, why))))
     by_score = sorted(hits, key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
     if agent is None or not every:
         return every
     near = every[0].hit.score * OWN_SHARE
-    return sorted(every, key=lambda hit: not (_is_own(hit, agent) and hit.hit.score >= near))
+    own = [hit for hit in every if isinstance(hit.hit, FactHit) and owner_of(hit.hit.entity) == agent]
+    return sorted(every, key=lambda hit: not (hit in own and hit.hit.score >= near))
 
 
 def with_falling_scores(hits: Sequence[RecallHit]) -> list[RecallHit]:
@@ -103,6 +107,23 @@ def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
     return [_scoring(hit, limit(hit.hit)) if isinstance(hit.hit, EventHit) else hit for hit in hits]
 
 
+def _behind_news(hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Return the hits, but no fact above what somebody said later with as many of the words and another number."""
+    facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and hit.hit.share >= _MOST_WORDS]
+    said_at = {fact.fact.id: str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) for fact in facts}
+    numbers = [(fact, old) for fact in facts if (old := set(_NUMBER.findall(fact.fact.fact)))]
+
+    def lifted(hit: EventHit) -> float:
+        new = set(_NUMBER.findall(hit.event.text))
+        if not new or hit.event.role == ASSISTANT or hit.outdated or hit.only_named or only_asks(hit.event.text):
+            return hit.score
+        over = (fact for fact, old in numbers if old.isdisjoint(new) and hit.share >= fact.share)
+        older = (fact for fact in over if said_at[fact.fact.id] < hit.event.timestamp)
+        return max((fact.score + _JUST_ABOVE for fact in older if fact.score >= hit.score), default=hit.score)
+
+    return [_scoring(hit, lifted(hit.hit)) if numbers and isinstance(hit.hit, EventHit) else hit for hit in hits]
+
+
 def _every(result: RecallResult, sources: Collection[EventHit], why: bool = False) -> Iterator[RecallHit]:
     heard = {source.event.id: source for source in (*sources, *result.heard)}
     shown: set[str] = set()
@@ -113,10 +134,10 @@ def _every(result: RecallResult, sources: Collection[EventHit], why: bool = Fals
             yield RecallHit(FACTS, fact, None, display_speaker(message.event) if message else None)
             continue
         shown.add(message.event.id)
-        yield RecallHit(FACTS, _at_least(fact, message), message.event)
+        yield RecallHit(FACTS, _with_score_of(fact, message) if message.score > fact.score else fact, message.event)
     for hit in result.heard:
         if hit.event.id not in shown:
-            yield RecallHit(EVENTS, _scaled(hit, ASKING_SHARE) if only_asks(hit.event.text) else hit)
+            yield RecallHit(EVENTS, scaled(hit, ASKING_SHARE) if only_asks(hit.event.text) else hit)
     yield from (RecallHit(page_kind(hit.path), hit) for hit in result.noted)
 
 
@@ -124,11 +145,11 @@ def _fitting(fact: FactHit, exact: int, why: bool) -> FactHit:
     """Return a fact with a higher score if its triple answers the question, as those of `exact` facts do, or its reason
     one that asks `why`, and with a lower one if it is unfinished or in doubt."""
     if fact.fact.fact.rstrip(" .").rpartition(" ")[2].lower() in _HANGING:
-        return _scaled(fact, UNFINISHED_SHARE)
+        return scaled(fact, UNFINISHED_SHARE)
     if fact.fact.metadata and in_doubt(fact.fact):
-        fact = _scaled(fact, SHARE_IN_DOUBT)
+        fact = scaled(fact, SHARE_IN_DOUBT)
     if why and because(fact.fact):
-        fact = _scaled(fact, max(1.0, min(1 + _REASON_SHARE, 1 / fact.score if fact.score else 1.0)))
+        fact = scaled(fact, max(1.0, min(1 + _REASON_SHARE, 1 / fact.score if fact.score else 1.0)))
     if not exact or not fact.channels.get("predicate"):
         return fact
     more = round((1 - min(fact.score, 1.0)) * _EXACT_SHARE / exact, 4)
@@ -138,10 +159,10 @@ def _fitting(fact: FactHit, exact: int, why: bool) -> FactHit:
 
 def _scoring(other_hit: RecallHit, score: float) -> RecallHit:
     hit: Any = other_hit.hit
-    return other_hit if hit.score in (0, score) else other_hit._replace(hit=_scaled(hit, score / hit.score, score))
+    return other_hit if hit.score in (0, score) else other_hit._replace(hit=scaled(hit, score / hit.score, score))
 
 
-def _scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
+def scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
     channels = {name: points * share for name, points in hit.channels.items()}
     scaled = hit._replace(score=round(hit.score * share, 4) if score is None else score, channels=channels)
     return scaled._replace(prior=scaled.prior * share) if isinstance(scaled, FactHit) else scaled
@@ -153,12 +174,6 @@ def _says_it_all(fact: FactHit, hit: EventHit) -> bool:
     whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
     warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
     return whole and not warned and not hit.is_order
-
-
-def _at_least(fact: FactHit, hit: EventHit) -> FactHit:
-    if hit.score <= fact.score:
-        return fact
-    return fact._replace(score=hit.score, channels=hit.channels, prior=0.0)
 
 
 def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
@@ -199,7 +214,3 @@ def _text_and_owner(hit: RecallHit) -> tuple[str, tuple[str, ...]]:
     elif isinstance(hit.hit, EventHit):
         owner = (hit.hit.event.speaker or hit.hit.event.role,)
     return normal(hit.text), owner
-
-
-def _is_own(hit: RecallHit, agent: str) -> bool:
-    return isinstance(hit.hit, FactHit) and owner_of(hit.hit.entity) == agent

@@ -15,8 +15,10 @@ from clawmem.index.search.channels import (
     facts_in_rows,
     keyword_channel,
     names_in,
+    number_of_facts,
     predicate_channel,
     sketches,
+    statements_in_rows,
     time_channel,
     weigh_words,
     words_had,
@@ -33,6 +35,8 @@ from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import (
+    AT_FIRST,
+    BEFORE,
     DaySpan,
     asks,
     asks_for_all,
@@ -66,6 +70,7 @@ from clawmem.model.search.ranking import (
     AskedWords,
     RankedFact,
     RankingFeatures,
+    chance_closeness,
     meaning_share,
     rank,
     share_of,
@@ -91,7 +96,7 @@ from clawmem.vault.vault import Vault
 LEAST_SCORE = 0.15
 # Where the number of hits is not given, those with less than this part of the best score are left out: 051.
 NEAR_SHARE = 0.4
-_SAID_NEAR = 0.9  # part of that for what was said or noted
+_SAID_NEAR, _BESIDE_NEAR = 0.9, 1.25  # parts of that for what was said or noted, and what only stands beside the words
 # With no hit of this score, nothing says what is asked, and what was found is only near. Of a long question, some words
 # are enough.
 ANSWER_SCORE = 0.22
@@ -101,6 +106,10 @@ _MOST_UNKNOWN = 3  # with more, a question is about something else, or in anothe
 _QUESTION_SCORE, _ENOUGH_ASKED = 0.24, 3.0
 _UNHEARD_SCORE, _UNHEARD_MEANT = 0.2, 0.35  # by words only, and with vectors, to which every text is a little close
 _NEAREST = 3
+# Where a question names nobody known and vectors are searched, an answer has this part of its words, or is closer than
+# a text is by chance; where it names somebody unknown, more.
+_ENOUGH_SHARE, _STRANGE_SHARE, _STRANGE_MEANT = 0.35, 0.55, 0.05
+_TELLING_PART = 0.7  # what does not answer such a question itself is shown from this part of the best score on
 # What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
 _FEW_KNOWN, _KNOWN_SHOWN = 5, 2
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
@@ -142,7 +151,8 @@ class QuestionWords(NamedTuple):
     is close to it in meaning just by the person. `named` are the names of a question that names somebody or something
     known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
     1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
-    answer has."""
+    answer has. `enough` is the part of the words, and the closeness, either of which an answer has, where vectors are
+    searched and the question names nobody known: some text is always a little close."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -154,11 +164,18 @@ class QuestionWords(NamedTuple):
     by_meaning: bool = False
     named: frozenset[str] = frozenset()
     kind: "re.Pattern[str] | None" = None
+    enough: tuple[float, float] | None = None
+
+    def is_met(self, share: float, closeness: float) -> bool:
+        """Return whether a text has enough of the words or of the meaning, where that is asked for."""
+        return self.enough is None or share >= self.enough[0] or closeness >= self.enough[1]
 
     @property
     def answer_score(self) -> float:
         """The score that says that a hit may answer the question."""
         count = max(len(self.asked), 1)
+        if self.enough:
+            return LEAST_SCORE
         if self.unheard is None:
             return min(ANSWER_SCORE, _ENOUGH_WORDS / count)
         more = _UNHEARD_MEANT if self.by_meaning else _UNHEARD_SCORE
@@ -201,12 +218,17 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     asked = weigh_words(index, forms, counts, texts, " ".join(people), common)
     owners = owners_asked(question)
     names = name_words(words, people)
-    bare = frozenset(word.word for word in asked if word.known) & proper_names(question) | names
-    unheard = _unheard(asked, bare) if bare and asks(question) and not asks_former(question) else None
-    of_owner = not owners.isdisjoint(names)
-    return QuestionWords(
-        asked, names, called, record, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
-    )
+    proper = proper_names(question)
+    bare = frozenset(word.word for word in asked if word.known) & proper | names
+    enough = None
+    if by_meaning and not bare:
+        chance = chance_closeness(texts + number_of_facts(index))
+        share, close = (_STRANGE_SHARE, chance + _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, chance)
+        enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), close
+    judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
+    unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
+    of_owner, whose = not owners.isdisjoint(names), names | owners
+    return QuestionWords(asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough)
 
 
 def _unheard(asked: AskedWords, names: Collection[str]) -> float | None:
@@ -234,6 +256,13 @@ class _ChannelAnswers(NamedTuple):
     best: Sequence[tuple[int, str, RankedFact]]
     had: Mapping[int, Sequence[AskedWord]]
     earlier: str | None
+
+    def judged(self, n: int, fact: RankedFact, words: QuestionWords, text: str = "") -> tuple[bool, bool]:
+        """Return what `_judged` returns; what is hardly closer than others, and has few of the words, is no answer."""
+        had, close = self.had.get(n, ()), self.hits["vector"].scores.get(n, 0.0)
+        only_named, tells = _judged(fact, had, words, text)
+        exact = not fact.channels.keys().isdisjoint(("predicate", "links"))
+        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close))
 
 
 def check_question(question: str) -> None:
@@ -316,8 +345,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
 
         answered = find_said(vault, index, wide, words)
         accounts = [result.channels] if FACTS in where else []
-        moment = stamp(asked.caller.now)
-        result = result._replace(heard=with_verdicts(index, answered.heard, moment), noted=answered.noted)
+        moment, ids = stamp(asked.caller.now), [hit.fact.id for hit in result.found]
+        result = result._replace(heard=with_verdicts(index, answered.heard, moment, ids), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners, moment)
     shown = _one_ranking(result, asked, words, sources)
@@ -328,7 +357,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
             shown = _with_predecessors(index, shown, asked)
         elif not any(recall_hit.hit.share for recall_hit in shown.ranking):
             shown = shown._replace(gone=gone_facts(vault, index, asked))
-    return shown._replace(successors=successors_of(index, [*(hit.fact for hit in shown.found), *shown.gone]))
+    then = successors_of(index, [hit.fact for hit in shown.found], last=False)
+    return shown._replace(successors=then | successors_of(index, shown.gone))
 
 
 def _days_listed(asked: RecallQuery) -> DaySpan | None:
@@ -494,7 +524,15 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     ranking.sort(key=lambda hit: -hit.hit.score)
     # What held is asked for: it comes first where a message has only more of the other words.
     near = NEAR_TIE * max((recall_hit.hit.score for recall_hit in ranking), default=0.0)
-    ranking.sort(key=lambda hit: not (_is_replaced(hit) and hit.hit.score >= near))
+    facts = [(hit, hit.hit.fact) for hit in ranking if isinstance(hit.hit, FactHit)]
+    former = [pair for pair in facts if pair[1].status == SUPERSEDED and pair[0].hit.score >= near]
+    if re.search(AT_FIRST, asked.words):
+        former.reverse()
+        former.sort(key=lambda pair: pair[1].valid_to or "")
+    bound = {*search_words(found[1])} if (found := re.search(BEFORE, asked.words)) else set[str]()
+    after = {fact.id for _, fact in facts if bound and bound <= {*search_words(fact.fact)}}
+    first = [hit for hit, _ in sorted(former, key=lambda pair: pair[1].superseded_by not in after)]
+    ranking = [*first, *(hit for hit in ranking if hit not in first)]
     return shown.ranked(with_falling_scores(ranking[: asked.limit]))._replace(nearest=())
 
 
@@ -512,10 +550,6 @@ def _with_predecessors(index: Index, shown: RecallResult, asked: RecallQuery) ->
     ]
     ranking = [*shown.ranking[: at + 1], *hits, *shown.ranking[at + 1 :]]
     return shown.ranked(ranking[: asked.limit])
-
-
-def _is_replaced(hit: RecallHit) -> bool:
-    return isinstance(hit.hit, FactHit) and hit.hit.fact.status == SUPERSEDED
 
 
 def gone_facts(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
@@ -537,14 +571,14 @@ def gone_words(gone: Sequence[Fact], successors: Mapping[str, str]) -> str:
     return f"{first.id}  {first.fact} ({became}){more}"
 
 
-def successors_of(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return what holds now in place of the replaced ones among some facts, by id."""
+def successors_of(index: Index, facts: Sequence[Fact], last: bool = True) -> dict[str, str]:
+    """Return what holds now in place of the replaced ones among some facts, by id; or what replaced them at first."""
     replaced = [fact for fact in facts if fact.superseded_by]
     if not replaced:
         return {}
     from clawmem.index.search.replaced import successor  # few questions find replaced facts
 
-    return {fact.id: now.fact for fact in replaced if (now := successor(index, fact)) is not None}
+    return {fact.id: now.fact for fact in replaced if (now := successor(index, fact, last)) is not None}
 
 
 def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords) -> list[RecallHit]:
@@ -562,11 +596,16 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords
         )
     ):
         return []
+    if words.enough and asked.least:
+        every = [hit for hit in every if hit.hit.tells or hit.hit.score >= _TELLING_PART * best.hit.score]
     return [
         recall_hit
         for recall_hit in every
         if recall_hit.hit.score
-        >= max(asked.least * _part(recall_hit), asked.near * best.hit.score * _near_part(recall_hit))
+        >= max(
+            asked.least * (FACT_PART if recall_hit.kind == FACTS else 1.0),
+            asked.near * best.hit.score * _near_part(recall_hit),
+        )
         or (recall_hit.hit.share >= best.hit.share and not recall_hit.hit.only_named)
     ]
 
@@ -593,13 +632,9 @@ def _is_known_of(other_hit: RecallHit, names: Collection[str]) -> bool:
     return isinstance(hit, FactHit) and hit.only_named and not set(search_words(hit.fact.fact)).isdisjoint(names)
 
 
-def _part(hit: RecallHit) -> float:
-    return FACT_PART if hit.kind == FACTS else 1.0
-
-
 def _near_part(hit: RecallHit) -> float:
     if hit.kind != FACTS:
-        return _SAID_NEAR
+        return _SAID_NEAR if hit.hit.share else _BESIDE_NEAR
     return FACT_PART if hit.hit.only_named else 1.0  # what is known of that person may answer in other words
 
 
@@ -626,10 +661,10 @@ def best_rows(
     answers = _facts(vault, index, asked, words, counted)
     strong = [(n, fact) for n, _, fact in answers.best if fact.score >= LEAST_SCORE * FACT_PART]
     if words.whose:
-        others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
+        others = _of_others(statements_in_rows(index, [n for n, _ in strong]), words)
         strong = [(n, fact) for n, fact in strong if n not in others]
     enough = words.fact_score
-    answered = any(fact.score >= enough and _judged(fact, answers.had.get(n, ()), words)[1] for n, fact in strong)
+    answered = any(fact.score >= enough and answers.judged(n, fact, words)[1] for n, fact in strong)
     return [(n, fact.score) for n, fact in strong], answered, answers.earlier
 
 
@@ -669,6 +704,9 @@ def _facts(
         scores = {n: max(known.get(n, 0.0), links.scores.get(n, 0.0)) for n in {**known, **links.scores}}
         hits["links"] = links._replace(scores=scores)
         again = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
+        first = {n: fact for n, _, fact in best}  # one channel more is no reason for a lower score
+        again = [(n, tier, max(fact, first.get(n, fact), key=lambda each: each.score)) for n, tier, fact in again]
+        again.sort(key=lambda each: -each[2].score)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
@@ -807,7 +845,7 @@ def _whole(
 ) -> tuple[FactHit, ...]:
     numbers = [n for n, _, _ in answers.best]
     placed, tokens = facts_in_rows(index, numbers), fact_token_counts(index, numbers)
-    others = _of_others(placed, words) if words.whose else ()
+    others = _of_others(statements_in_rows(index, numbers), words) if words.whose else ()
     return tuple(
         FactHit(
             add_accesses(placed[n].fact, counted),
@@ -818,22 +856,17 @@ def _whole(
             *tokens[n],
             fact.prior,
             share_of(words.asked, answers.had.get(n, ())),
-            *((True, False) if n in others else _judged(fact, answers.had.get(n, ()), words, placed[n].fact.fact)),
+            *((True, False) if n in others else answers.judged(n, fact, words, placed[n].fact.fact)),
         )
         for n, tier, fact in answers.best
     )
 
 
-def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[int]:
+def _of_others(statements: Mapping[int, tuple[str, str, str]], words: QuestionWords) -> set[int]:
     """Return which facts say something of others than the question asks about, and whom no fact names."""
-    near = " ".join(
-        normal(other_placed.fact.fact)
-        for other_placed in placed.values()
-        if words.whose & set(search_words(other_placed.fact.fact))
-    )
-    return {
-        n for n, other_placed in placed.items() if words.of_another(other_placed.fact.fact, other_placed.entity, near)
-    }
+    texts = (text for text, _, _ in statements.values() if not words.whose.isdisjoint(search_words(text)))
+    near = " ".join(map(normal, texts))
+    return {n for n, (text, entity, _) in statements.items() if words.of_another(text, entity, near)}
 
 
 def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "") -> tuple[bool, bool]:

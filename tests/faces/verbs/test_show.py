@@ -170,3 +170,26 @@ def test_an_entity_is_shown_with_who_is_in_its_facts_and_without_what_was_said_b
     assert shown["people"] == ["areas/people/anna-nair", "areas/people/ben"]
     assert {hit["text"] for hit in shown["elsewhere"]} == {said[0], "The Kestrel demo went well."}
     assert "Kestrel ships in June." in clawmem("show", "Anna Nair").out.partition("Elsewhere")[2]
+
+
+def test_a_name_of_an_entity_is_taken_where_a_fact_is(clawmem: Command) -> None:
+    for entity, text in (("projects/kestrel", "Kestrel is a shop."), ("areas/people/dan", "Dan works on Kestrel.")):
+        clawmem("remember", text, "--entity", entity)
+    clawmem("decision", "add", "Kestrel uses Redis.", "--why", "It is known.", "--entity", "projects/kestrel")
+    assert clawmem("wiki", "gate", "kestrel").out == clawmem("wiki", "gate", "--entity", "projects/kestrel").out != ""
+    assert "fact: Kestrel uses Redis." in clawmem("decision", "show", "kestrel").out
+    assert "Kestrel is a shop." in clawmem("show", "kestrel", "--as-of", "today").out
+    for verb in ("why", "tier"):
+        for name in ("kestrel", "projects/kestrel"):
+            failed = clawmem(verb, name)
+            assert failed.code == 1 and "is the entity projects/kestrel" in failed.err and "fact_" not in failed.err
+    assert clawmem("show", "projects/kestrel", "--format", "claiv").code == 1
+
+
+def test_what_is_shown_of_a_fact_is_in_words(clawmem: Command) -> None:
+    clawmem("remember", "Ann rows.")
+    clawmem("supersede", "Ann rows", "Ann runs.", "--reason", "May is full")
+    shown = clawmem("show", "Ann runs").out
+    assert re.search(r"^timestamp +2026-11-21 09:30 UTC$", shown, re.MULTILINE)
+    assert re.search(r"^links +type supersedes, to fact_\w+, reason May is full, at 2026-11-21 09:30 UTC$", shown, re.M)
+    assert "2026-11-21T" not in shown and "[" not in shown

@@ -250,6 +250,18 @@ def test_adding_a_text_never_hides_another_that_has_as_many_of_the_asked_words(
         assert {text(hit) for hit in found.ranking} == {first, second} if number else {first}
 
 
+@pytest.mark.parametrize("verb", ["remember", "note", "ingest"])
+def test_a_word_that_half_of_a_few_texts_have_finds_them_beside_a_rarer_one(
+    clawmem: Callable[..., Any], verb: str
+) -> None:
+    texts = ["Olaf moved to Bergen.", *(f"The release of {name} is in May." for name in ("Kestrel", "Lark", "Swift"))]
+    for number, words in enumerate(texts, 1):
+        line = json.dumps({"role": "user", "content": words, "session": f"s{number}"})
+        clawmem(*((verb, "-", "--format", "jsonl") if verb == "ingest" else (verb, words)), given=line)
+        found = clawmem("recall", "why was the release moved?").out
+        assert all(other in found for other in texts[:number])
+
+
 def test_of_two_notes_that_have_the_asked_words_the_newer_is_first(clawmem: Callable[..., Any]) -> None:
     clawmem("note", "Lost my umbrella in the tram")
     clawmem("note", "Found my umbrella in the tram depot")
@@ -287,6 +299,53 @@ def test_a_question_that_nothing_answers_is_told_so_with_what_is_near(clawmem: C
     context = clawmem("context", "How do I configure nginx as a reverse proxy?").out
     assert "nothing was found for this task" in context
     assert "- " not in context
+
+
+def test_a_question_about_somebody_of_whom_no_text_speaks_needs_more_of_its_words(
+    clawmem: Callable[..., Any],
+) -> None:
+    for name in ("Olga", "Per", "Kai"):
+        clawmem("note", f"{name} started a class in the gym, and then the year was over.")
+    assert "class" in clawmem("recall", "Which class did Olga start in the gym?").out
+    assert clawmem("recall", "Which class did Whitaker take in Montevideo with his brother?").out == ""
+
+
+@needs_local_model
+@pytest.mark.parametrize("verb", ["remember", "ingest"])
+def test_with_vectors_a_question_that_nothing_answers_is_told_so(clawmem: Callable[..., Any], verb: str) -> None:
+    said = (
+        "I sold the old Volvo for 2300.",
+        "My sister had a girl called Mina.",
+        "We paint the kitchen in sage.",
+        "I started piano lessons in May.",
+        "Theo broke his arm on the trampoline.",
+        "The heating engineer replaced the pump in the cellar.",
+        "We keep invoices for seven years because of the tax office.",
+        "I owe Rita forty euros for the tickets.",
+    )
+    for number, words in enumerate(said):
+        line = json.dumps({"role": "user", "content": words, "session": f"s{number}"})
+        clawmem(*((verb, "-", "--format", "jsonl") if verb == "ingest" else (verb, words)), given=line)
+    clawmem("heartbeat")
+    for question in ("how do I configure nginx?", "heron", "dog", "What is the capital of Mongolia?"):
+        assert "Nothing says that." in clawmem("recall", question).err
+    for question, answer in (
+        ("How much money did my vehicle fetch?", "Volvo"),
+        ("Welches Instrument lerne ich?", "piano"),
+        ("Who had an accident while jumping?", "Theo"),
+        ("How long must bills be archived?", "invoices"),
+    ):
+        found = clawmem("recall", question).out.splitlines()
+        assert answer in found[0] and len(found) <= 2
+
+
+def test_a_context_says_that_the_nearest_facts_are_no_answer(clawmem: Callable[..., Any]) -> None:
+    for words in ("Ann lives in Oslo.", "Tim is Ann's friend.", "Tim plays chess.", "Mara works as a baker."):
+        clawmem("remember", words)
+    found = clawmem("context", "What hobbies does Ann have?").out
+    assert "## Nearest, no answer\n- " in found
+    assert "Facts for this question" not in found and "Connected" not in found and "chess" not in found
+    assert "## Facts for this question\n- Ann lives" in clawmem("context", "Where does Ann live?").out
 
 
 def test_a_name_is_the_same_with_accents_and_hyphens_and_no_answer_alone(clawmem: Callable[..., Any]) -> None:
@@ -334,6 +393,80 @@ def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: C
     say(vault, caller, ("Ana", "Which port has the test database?"), ("Ana", "The test database has port 5433."))
     found = ask(vault, caller, "which port has the test database", EVENTS)
     assert [text(hit) for hit in found.ranking] == ["The test database has port 5433."]
+
+
+def test_a_learned_number_stands_behind_another_one_that_was_said_later(clawmem: Callable[..., Any]) -> None:
+    def hear(words: str, day: int) -> None:
+        line = {"role": "user", "content": words, "timestamp": f"2026-11-{day:02}T10:00:00Z", "session": f"s{day}"}
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(line))
+
+    hear("Remember that Kestrel keeps raw messages for 30 days.", 3)
+    clawmem("heartbeat")
+    question = "How long are raw messages kept?"
+    hear("Are raw messages kept for 60 days?", 5)
+    hear("The 14 raw messages are gone.", 6)
+    assert "30 days" in clawmem("recall", question).out.splitlines()[0]
+    hear("raw messages are kept 90 days from now on.", 9)
+    now, before, *_ = clawmem("recall", question).out.splitlines()
+    assert "90 days" in now and " fact " in before and "30 days" in before
+
+
+@pytest.mark.parametrize("question", ["has_deadline", "has deadline", "hasDeadline", "deadline"])
+def test_the_name_of_a_predicate_finds_the_facts_that_have_it(clawmem: Callable[..., Any], question: str) -> None:
+    clawmem("remember", "The report goes out on 3 December.", "--subject", "Kestrel", "--predicate", "has_deadline")
+    clawmem("remember", "The buoy is at pier 4.")
+    assert ["The report goes out" in line for line in clawmem("recall", question).out.splitlines()] == [True]
+
+
+def test_a_further_pass_keeps_the_answer_and_finds_what_is_linked_to_it(clawmem: Callable[..., Any]) -> None:
+    texts = ("Ana manages Bo.", "Bo works on Kite.", "Kite ships from Rotterdam.")
+    places = ("areas/people/ana", "areas/people/bo", "projects/kite")
+    ids = [
+        clawmem("remember", words, "--entity", place, "--json").data["facts"][0]["id"]
+        for words, place in zip(texts, places, strict=True)
+    ]
+    clawmem("link", ids[0], ids[1])
+    clawmem("link", ids[1], ids[2])
+    question = "Where does the project of the person that Ana manages ship from?"
+    for passes, wanted in (("1", texts[:1]), ("2", texts[:2]), ("3", texts)):
+        found = clawmem("recall", question, "--passes", passes).out
+        assert all(words in found for words in wanted), passes
+
+
+@pytest.mark.parametrize("words", ["alergic", "What is Priya alergic to?", "boyler", "boilor", "spruse"])
+def test_a_word_that_is_written_as_it_sounds_finds(clawmem: Callable[..., Any], words: str) -> None:
+    for text in ("Priya is allergic to hazelnuts.", "The boiler is new.", "The spruce fell on the shed."):
+        clawmem("remember", text)
+    found = clawmem("recall", words)
+    assert len(found.out.splitlines()) == 1
+    assert "read as" in found.err
+    assert clawmem("recall", "platter").out == clawmem("recall", "bailiff").out == ""
+
+
+def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -> None:
+    talk = ("how do you spell 'occurrence'?", "raw messages are kept 90 days from now on.", "I live in Hamburg.")
+    lines = (json.dumps({"role": "user", "content": words, "session": "s1"}) for words in talk)
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines))
+    assert len(clawmem("recall", "How long are raw messages kept?").out.splitlines()) == 1
+
+
+def test_of_a_chain_the_asked_value_is_first_and_each_has_what_replaced_it(clawmem: Callable[..., Any]) -> None:
+    days = ("12 November", "19 November", "3 December")
+    texts = [f"The release date of Kestrel is {day}." for day in days]
+    fact = clawmem("remember", texts[0], "--json").data["facts"][0]["id"]
+    for words in texts[1:]:
+        clawmem("supersede", fact, words)
+        fact = clawmem("recall", words, "--json").data["facts"][0]["id"]
+    for question, order in (
+        ("What was the original release date?", (0, 1)),
+        ("What was the release date at first?", (0, 1)),
+        ("What was the release date before?", (1, 0)),
+        ("What was the release date before 19 November?", (0, 1)),
+        ("What was the release date before 3 December?", (1, 0)),
+    ):
+        found = clawmem("recall", question).out.splitlines()[:2]
+        for line, at in zip(found, order, strict=True):
+            assert days[at] in line and line.endswith(f"then: {texts[at + 1]}"), question
 
 
 def test_what_held_before_is_told_with_its_dates_and_what_holds_now(clawmem: Callable[..., Any]) -> None:
