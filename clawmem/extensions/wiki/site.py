@@ -163,9 +163,9 @@ class _Builder:
         by_hand = {path: links for path, links in self._links_by_hand(totals).items() if path in known}
         links = backlinks_of(self._entries, by_hand)
         talks = self._talks() if messages else None
-        said = {} if talks is None else self._said(talks.values(), others)
+        lately = {} if talks is None else self._said(talks.values(), others)
         return Site(
-            self._pages(links, totals, said),
+            self._pages(links, totals, lately),
             self._topics(totals, links),
             self._own(others),
             tuple(self._entries.values()),
