@@ -177,9 +177,9 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     hand = hand_links(_texts_by_hand(work, changed if last else None, texts), hand_before, entries, topics)
     # What changed on one page can change the links on others, but not their claims.
     old, new = backlinks_of(before, hand_before), backlinks_of(entries, hand)
-    gather(name for name, entry in dict(entries).items() if old.get(entry.path) != new.get(entry.path))
     moved = shown.keys() ^ topics.keys()
-    gather(name for name, entry in dict(entries).items() if name not in pages and moved & entry.topics.keys())
+    others = [(name, entry) for name, entry in entries.items() if name not in pages]
+    gather(name for name, each in others if old.get(each.path) != new.get(each.path) or moved & each.topics.keys())
     linked = {name: with_links(page, entries[name], new, topics) for name, page in pages.items()}
     return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts, edited)
 

@@ -137,7 +137,7 @@ def _with_links(claim: WikiClaim, path: str) -> str:
     others = []
     for page, title in claim.mentions:
         name = re.escape(title)
-        written = [*re.finditer(rf"\[\[{name}(?:\|([^\[\]|]+))?\]\]", text)]
+        written = [*re.finditer(rf"\[\[{name}(?:\|([^\[\]|]+))?\]\]", text)] if "[[" in text else []
         bare = [] if written else [*islice(re.finditer(rf"(?<!\w){name}(?!\w)()", text), 1)]
         found = [(*match.span(), page, match[1] or title) for match in (*written, *bare)]
         if found and all(last <= start or end <= first for first, last, *_ in found for start, end, *_ in spans):
