@@ -45,7 +45,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
 from clawmem.model.records.entity import Entity, kind_of, title_of
-from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
+from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events, with_withheld
 from clawmem.model.search.meant import (
     ASPECT,
     PERSON,
@@ -69,8 +69,8 @@ _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?�
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
-# A message of which fewer words would be left is hidden as a whole.
-_FEWEST_LEFT = 6
+# A message of which fewer telling words would be left is hidden as a whole.
+_FEWEST_LEFT = 2
 # A request for everything that was said of something.
 _ALL = re.compile(
     r"\b(?:what(?:ever)? (?:i|we|you|he|she|they)|everything|anything|all (?:of|that|about|the)|"
@@ -608,7 +608,7 @@ def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event
     text, metadata = event.text, dict(event.metadata or {})
     for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    if not spans or len(tokens_of(text)) < _FEWEST_LEFT:
+    if not spans or len(telling_words(text)) < _FEWEST_LEFT:
         return event._replace(recalled=True, metadata={**metadata, _HIDDEN: mark})
     kept = [*metadata.get(_WITHHELD, ()), *([start, event.text[start:end], mark] for start, end in spans)]
     return event._replace(text=text, metadata={**metadata, _WITHHELD: kept})
@@ -643,9 +643,7 @@ def _brought_back(event: Event, mark: str) -> Event:
     back, kept = ([row for row in rows if (row[2] == mark) is ours] for ours in (True, False))
     if not back:
         return event
-    text = event.text
-    for start, words, _ in back:
-        text = f"{text[:start]}{words}{text[start + len(words) :]}"
+    text = with_withheld(event.text, back)
     return event._replace(text=text, metadata={**metadata, **({_WITHHELD: kept} if kept else {})} or None)
 
 

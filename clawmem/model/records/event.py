@@ -5,7 +5,7 @@ Tell what is worth showing as said from what programs wrote for programs.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -86,6 +86,18 @@ def line_of(event: Event) -> str | None:
 def is_hidden_in_part(message: Event) -> bool:
     """Return whether words of a message were taken out of it, or the whole is not to be found."""
     return message.recalled or REDACTED in message.text or "withheld" in (message.metadata or {})
+
+
+def with_withheld(text: str, rows: Iterable[Sequence[Any]]) -> str:
+    """Return the text of a message with what was withheld from it back in its places; a row has a place and words."""
+    for start, words, *_ in rows:
+        text = f"{text[:start]}{words}{text[start + len(words) :]}"
+    return text
+
+
+def as_said(event: Event) -> str:
+    """Return the text of a message as it was said, which facts quote, also where words of it are hidden."""
+    return with_withheld(event.text, (event.metadata or {}).get("withheld", ()))
 
 
 def marked_by(event: Event) -> str | None:

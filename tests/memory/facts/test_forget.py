@@ -144,6 +144,22 @@ def test_a_request_hides_at_once_and_a_person_decides(
     assert clawmem("doctor").code == 0
 
 
+def test_a_fact_quotes_what_is_hidden_and_the_rest_of_a_short_message_stays(clawmem: Command) -> None:
+    say_all(clawmem, ["Hi, I'm Mirela Kovac, platform engineer. I live in Oslo.", "We use Redis here. I live in Oslo."])
+    fact = {"e": 1, "q": "I live in Oslo", "s": "The user lives in Oslo.", "p": "lives_in", "o": "Oslo"}
+    task = clawmem("learn", "pending", "--json").data["id"]
+    assert clawmem("learn", "apply", "-", given=json.dumps({"task": task, "facts": [fact]})).code == 0
+    assert say(clawmem, "Forget that I live in Oslo")
+    assert clawmem("doctor").code == 0, clawmem("doctor").out
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "approve", waiting["id"]).code == 0
+    for options in ((), ("--full",)):
+        checked = clawmem("doctor", *options)
+        assert checked.code == 0, checked.out
+    assert "We use Redis here." in clawmem("recall", "do we use Redis").out
+    assert "Oslo" not in served(clawmem, "Redis Oslo Mirela")
+
+
 def test_undo_brings_back_and_approval_keeps_it_hidden(clawmem: Command) -> None:
     clawmem("remember", "The user lives in Oslo.")
     say(clawmem, "forget that I live in Oslo")
