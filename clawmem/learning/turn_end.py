@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from clawmem.llm.presets import reads_sessions_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.vault.vault import Vault
@@ -28,9 +29,9 @@ _BY_ITSELF = frozenset(("", "ingest", "access", "session-start", "session-end"))
 def turn_question(vault: Vault, caller: Caller, asked: str, since: str) -> str:
     """Return the question to an agent that has answered the prompt `asked`, or an empty text.
 
-    It is asked where no model reads (`llm.model`), the setting `session.ask` allows it, the prompt looks as if it holds
-    something to keep, and the agent has stored nothing `since` the time of the prompt."""
-    if not since or vault.settings.words("llm.model") or not vault.settings.flag("session.ask"):
+    It is asked where no model reads the sessions of the harness, the setting `session.ask` allows it, the prompt looks
+    as if it holds something to keep, and the agent has stored nothing `since` the time of the prompt."""
+    if not since or reads_sessions_of(vault.settings, caller.agent) or not vault.settings.flag("session.ask"):
         return ""
     return QUESTION if looks_worth_keeping(asked) and not _has_stored(vault, caller, since) else ""
 

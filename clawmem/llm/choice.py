@@ -8,7 +8,15 @@ from typing import Protocol
 
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
-from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
+from clawmem.llm.presets import (
+    EFFORT_PLACE,
+    MODEL_PLACE,
+    PRESETS,
+    ModelCommand,
+    more_presets,
+    program_path,
+    scrubbed_environment,
+)
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.settings import (
     BY_KEY,
@@ -189,6 +197,15 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
     return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), record), harness=harness)
 
 
+def further_readers(model: Model, settings: Settings, environment: Mapping[str, str]) -> list[Model]:
+    """Return the programs that read the sessions held with them, where a model reads those of its harness only."""
+    if not model.harness:
+        return []
+    own = model._replace(name=COMMAND)
+    found = ({**settings.values, "llm.command": "", "llm.preset": name} for name in more_presets(settings))
+    return [_with_command(own, settings._replace(values=values), environment) for values in found]
+
+
 def _filled(word: str, places: Mapping[str, str]) -> str:
     for place, value in places.items():
         word = word.replace(place, value)
@@ -222,7 +239,8 @@ def model_programs(settings: Settings) -> tuple[str, ...]:
     for name in filter(is_command, model_names(settings)):
         with suppress(InvalidInput):
             model = choose_model(settings, {}, name=name)
-            found.update({model.command.words[0]: None} if model and model.command else {})
+            models = [model, *further_readers(model, settings, {})] if model else []
+            found.update({other.command.words[0]: None for other in models if other.command})
     return tuple(found)
 
 

@@ -21,10 +21,10 @@ from clawmem.learning.by_model.telemetry import (
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
 from clawmem.llm.budget import Account, Prices, Spent, amount
-from clawmem.llm.choice import Model, choose_model
+from clawmem.llm.choice import Model, choose_model, further_readers
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
-from clawmem.llm.presets import PRESETS
+from clawmem.llm.presets import PRESETS, more_presets
 from clawmem.llm.prompts import prompt
 from clawmem.memory.health.configure import PRESET, check_accepted, check_person, write_values
 from clawmem.memory.writing import writing
@@ -34,7 +34,7 @@ from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.event import model_run
-from clawmem.model.settings.settings import BY_KEY, COMMAND
+from clawmem.model.settings.settings import BY_KEY, COMMAND, Settings, is_command
 from clawmem.vault.state.local_settings import local_settings_file
 from clawmem.vault.state.reading_state import (
     MOST_SET_ASIDE,
@@ -54,6 +54,7 @@ _MAX_FAILURES = 2
 # In how many runs a question about one event alone may fail before the event is set aside.
 _CHANCES = 2
 _UNREAD = EventProgress()
+MORE = "llm.more_presets"
 
 
 def read_by_model(
@@ -69,20 +70,27 @@ def read_by_model(
     """
     if dry_run:
         return LearnResult(0, (), (), None, model.name, (_dry_run_notice(vault, caller, model),))
-    run = _ReadingRun(vault, caller, model)
-    problem = run.read()
     rest: list[LearnResult] = []
+    for other in further_readers(model, vault.settings, vault.environment):
+        further = _ReadingRun(vault, caller, other, held_with_others(vault, other.harness, with_none=True))
+        problem = further.read()
+        says = (f"{other.name}: {problem.message}",) if problem else ()
+        result = further.result(problem, [])
+        rest.append(result._replace(notices=(*result.notices, *says)))
+    run = _ReadingRun(vault, caller, model, held_with_others(vault, model.harness))
+    problem = run.read()
     if not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
         # What no model is shown counts as read, too.
         unseen = Extraction(model.name, {event.id: () for event in silent})
-        rest = [learn_from(vault, caller, unseen, False, {day_of(event.timestamp) for event in silent}, report)]
+        days = {day_of(event.timestamp) for event in silent}
+        rest.append(learn_from(vault, caller, unseen, False, days, report))
     return run.result(problem, rest)
 
 
 class _ReadingRun:
     """The state of one run: what was learned, which events failed alone, and the cost."""
 
-    def __init__(self, vault: Vault, caller: Caller, model: Model) -> None:
+    def __init__(self, vault: Vault, caller: Caller, model: Model, others: frozenset[str]) -> None:
         self._vault = vault
         self._caller = caller
         self._model = model
@@ -92,7 +100,7 @@ class _ReadingRun:
         self._most = max(1, min(MOST_EVENTS, model.limits.tokens // _EVENT_TOKENS))
         self._batch = min(read_reading_state(vault).batch or self._most, self._most)
         self._failing: list[str] = []
-        self._others = held_with_others(vault, model.harness)
+        self._others = others
         self._answered = False
         self._done: list[LearnResult] = []
         self._dropped: Counter[str] = Counter()
@@ -346,7 +354,8 @@ def preset_of(harness: str) -> str | None:
 
 
 def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
-    """Ask the program of a preset one short question, and make it the model of this machine if it answers.
+    """Ask the program of a preset one short question, and make it the model of this machine if it answers. Where the
+    program of another harness is that, it reads the sessions held with it beside that.
 
     Raise NotPermitted for an agent, and Refused if the vault was not accepted on this machine."""
     check_person(caller, PRESET)
@@ -358,13 +367,32 @@ def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
     problem = try_model(vault, caller, model._replace(meter=meter)).problem
     if problem is not None:
         return TriedReader(problem=problem)
-    former = write_values(local_settings_file(vault), wanted, vault.settings.number("lock.wait_seconds"))
+    settings = vault.settings
+    main = settings.words(PRESET)
+    if _has_reader_of_harness(settings) and preset != main:
+        names = dict.fromkeys((*more_presets(settings), preset))
+        wanted = {MORE: ", ".join(names)}
+    former = write_values(local_settings_file(vault), wanted, settings.number("lock.wait_seconds"))
     return TriedReader({key: former.get(key, BY_KEY[key].default) for key in wanted})
 
 
-def restore_reader(vault: Vault, former: Mapping[str, Any]) -> None:
-    """Put the settings of this machine back as they were before `try_reader`."""
-    write_values(local_settings_file(vault), former, vault.settings.number("lock.wait_seconds"))
+def _has_reader_of_harness(settings: Settings) -> bool:
+    preset = PRESETS.get(settings.words(PRESET))
+    by_program = is_command(settings.words("llm.model")) and not settings.words("llm.command")
+    return by_program and preset is not None and bool(preset.harness)
+
+
+def restore_reader(vault: Vault, harness: str, former: Mapping[str, Any]) -> None:
+    """Put the settings of this machine back as they were before `try_reader`; the programs of other harnesses stay."""
+    settings, preset = vault.settings, preset_of(harness)
+    left = [name for name in more_presets(settings) if name != preset]
+    if settings.words(PRESET) != preset and MORE in former:
+        values: Mapping[str, Any] = {MORE: ", ".join(left)}
+    elif settings.words(PRESET) == preset and left:
+        values = {PRESET: left[0], MORE: ", ".join(left[1:])}
+    else:
+        values = {key: former.get(key, BY_KEY[key].default) for key in (PRESET, "llm.model", "llm.command")}
+    write_values(local_settings_file(vault), values, settings.number("lock.wait_seconds"))
 
 
 TRIAL_SCHEMA: Mapping[str, Any] = {

@@ -620,6 +620,57 @@ def test_a_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Pa
     assert clawmem("learn", "pending", "--agent", "claude-code", env=env).out.strip() == ""
 
 
+def test_each_harness_is_read_by_its_own_program(
+    setup: Setup, clawmem: Command, home: Path, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    asked = reader(tmp_path, vault_root)
+
+    def keep(agent: str | None, text: str) -> None:
+        given = json.dumps({"role": "user", "content": text, "session": agent})
+        assert clawmem("ingest", "-", *(("--agent", agent) if agent else ()), given=given, env=env).code == 0
+
+    assert setup("claude-code", "--learn").code == 0
+    keep("codex", "I live in Lisbon, said to Codex.")
+    status = clawmem("status", env=env)
+    assert "nobody reads the sessions of codex, 1 message so far: `clawmem setup codex --learn`" in status.err
+    program = tmp_path / "bin/codex"
+    source = (tmp_path / "bin/claude").read_text().replace('"-p" not in', '"exec" not in')
+    program.write_text(source.replace(str(asked), str(tmp_path / "codex.jsonl")))
+    program.chmod(0o755)
+    assert "nobody reads the sessions of codex: each is kept" in setup("codex").err
+    added = setup("codex", "--learn")
+    assert added.code == 0 and "codex answered, and reads its own sessions; others are read as before" in added.out
+    keep("claude-code", "I live in Lisbon, said to Claude.")
+    keep(None, "I live in Lisbon, said to nobody.")
+    tried = len(asked.read_text().splitlines()), len((tmp_path / "codex.jsonl").read_text().splitlines())
+    assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    read = clawmem("status", env=env)
+    assert "none is unread" in read.out and "nobody reads" not in read.err and "reader    claude, codex" in read.out
+    assert len(asked.read_text().splitlines()) == tried[0] + 1, "one question about two messages"
+    assert len((tmp_path / "codex.jsonl").read_text().splitlines()) == tried[1] + 1
+    assert setup("claude-code", "--remove").code == 0
+    assert clawmem("config", "get", "llm.preset", env=env).out.strip() == "codex", "the other program reads on"
+    assert setup("codex", "--remove").code == 0
+    assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
+def test_an_imported_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    (tmp_path / "bin").mkdir()
+    asked = reader(tmp_path, vault_root)
+    meta = {"type": "session_meta", "payload": {"id": "c1", "cwd": "/x"}, "timestamp": "2026-03-02T10:00:00Z"}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "I live in Lisbon."}]}
+    line = {"type": "response_item", "payload": said, "timestamp": "2026-03-02T10:00:01Z"}
+    (tmp_path / "rollout.jsonl").write_text(f"{json.dumps(meta)}\n{json.dumps(line)}\n")
+    assert clawmem("ingest", str(tmp_path / "rollout.jsonl"), "--json", env=env).data["format"] == "codex"
+    clawmem("config", "set", "llm.preset", "claude", env=env)
+    assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    assert not asked.exists(), "what was said to Codex is not shown to Claude Code"
+    assert "nobody reads the sessions of codex" in clawmem("status", env=env).err
+    assert "Lisbon" in clawmem("learn", "pending", env=env).out
+
+
 BAD = {
     "killed": "os.path.exists({pid!r}) and sys.exit(1); open({pid!r}, 'w').write(str(os.getpid())); time.sleep(600)",
     "unauthorised": "sys.exit('Invalid API key. Please run /login')",
