@@ -36,7 +36,7 @@ from clawmem.model.records.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.model.records.event import Event, is_of_person, parse_events
+from clawmem.model.records.event import Event, is_of_person, is_own_note, parse_events
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -146,7 +146,9 @@ def learn_from(
         for event in counting(events, "learn", "events", report):
             learning.consider(event, tuple(speakers[session_of(event)]))
         for event in (
-            other_event for other_event in events if other_event.id in read.forget and is_of_person(other_event)
+            other_event
+            for other_event in events
+            if other_event.id in read.forget and (is_of_person(other_event) or is_own_note(other_event))
         ):
             learning.candidates.append(learning.forget(event, read.forget[event.id]))
         if not read.by_rules:

@@ -136,7 +136,7 @@ def plan_forgetting(
         for other_proposal in read_proposals(work.vault).proposals
     ):
         return None
-    ledgers = _ledgers(work, read or work.read)
+    ledgers = _ledgers(work, read or work.read, request)
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
@@ -525,9 +525,13 @@ def _proposal(
     )  # fmt: skip
 
 
-def _ledgers(work: WriteScope, read: Callable[[str], bytes | None]) -> dict[str, tuple[Event, ...]]:
-    names = [f"ledger/{path.name}" for path in sorted((work.vault.root / "ledger").glob("*.jsonl"))]
-    return {name: parse_events(read(name) or b"", name) for name in names}
+def _ledgers(
+    work: WriteScope, read: Callable[[str], bytes | None], request: Event | None = None
+) -> dict[str, tuple[Event, ...]]:
+    """Return the messages of all ledgers, also of the one of a request that is to be written yet."""
+    names = {f"ledger/{path.name}" for path in (work.vault.root / "ledger").glob("*.jsonl")}
+    names |= {ledger_path(day_of(request.timestamp))} if request else set()
+    return {name: parse_events(read(name) or b"", name) for name in sorted(names)}
 
 
 def _hidden(

@@ -131,6 +131,11 @@ def is_of_person(event: Event) -> bool:
     return event.role in ("user", "note") and not is_from_outside(event) and not is_told_by_agent(event)
 
 
+def is_own_note(event: Event) -> bool:
+    """Return whether an agent wrote the text as a note of its own: it may note what the user asks to forget."""
+    return event.role == "note" and event.agent is not None and not is_from_outside(event)
+
+
 def is_of_user(event: Event, user: Collection[str] = ()) -> bool:
     """Return whether the user says something here, and no other person; `user` are the names of the user."""
     return event.speaker is None or event.speaker.lower() in _THE_USER or event.speaker in user
