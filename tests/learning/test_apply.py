@@ -249,8 +249,10 @@ def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task:
     assert exact_counter()(result.follow_up) < 400
     shown = pending(vault, caller, by_caller=True)
     assert (shown.text, shown.events, shown.waiting) == (result.follow_up, (third,), 1), "it waits for its answer"
+    head = vault.head()
     same = apply_answer(vault, later(caller), answer(facts, task.events))
-    assert same.follow_up, "the first answer once more is not a second answer"
+    assert (same.again, same.learned.events, same.follow_up) == (True, 0, ""), "once more is not a second answer"
+    assert vault.head() == head and pending(vault, caller, by_caller=True).text == shown.text
     rex = found(third, "My dog is called Rex", "The user has a dog called Rex.")
     last = apply_answer(vault, later(caller, 2), answer([rex, facts[1]], [third]))
     assert outcomes(last) == ["added", "refused"]
