@@ -76,6 +76,37 @@ def test_a_turn_that_holds_nothing_is_not_asked_about(clawmem: Command) -> None:
     assert turn(clawmem, ASKS) == ""
 
 
+@pytest.mark.parametrize(
+    ("prompt", "rule"),
+    [
+        ("Use uv instead of pip.", True), ("Use pnpm, not npm.", True), ("use tabs in this repo", True),
+        ("Please use snake_case for test names.", True), ("Prefer composition over inheritance here.", True),
+        ("Keep commit messages under 50 characters.", True), ("Nimm pytest statt unittest.", True),
+        ("Usa yarn en vez de npm.", True), ("use a loop here", False), ("use the fixture instead of the mock", False),
+        ("Use the other branch for now.", False), ("rename this to foo, not bar", False),
+    ],
+)  # fmt: skip
+def test_a_rule_of_work_is_asked_about_and_a_task_is_not(clawmem: Command, prompt: str, rule: bool) -> None:
+    assert (QUESTION in turn(clawmem, prompt, "shell")) is rule
+
+
+def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -> None:
+    rows = [
+        "Use pnpm, not npm.",
+        "use tabs in this repo",
+        "Use uv instead of pip.",
+        "No, the limit of Kestrel is 40, not 60.",
+        "Keep commit messages under 50 characters.",
+    ]
+    lines = (json.dumps({"role": "user", "content": text, "timestamp": "2026-11-20T10:00:00Z"}) for text in rows)
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+    clawmem("heartbeat", "--only", "learn")
+    clawmem("heartbeat")
+    waiting = " ".join(row["says"] for row in clawmem("review", "list", "--json").data["proposals"])
+    assert "No," not in waiting and "The limit of Kestrel is 40" in waiting, "it stands alone"
+    assert all(words in waiting for words in ("pnpm", "tabs", "uv", "50 characters")), waiting
+
+
 @pytest.mark.parametrize("key", ["llm.model", "session.ask"])
 def test_nobody_is_asked_where_a_model_reads_or_the_setting_says_so(clawmem: Command, key: str) -> None:
     value = {"llm.model": "command", "session.ask": "false"}[key]
