@@ -73,7 +73,8 @@ class AmbiguousId(ClawmemError):
 
     def __init__(self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.") -> None:
         shown = ", ".join(matches[:5]) + (f" and {len(matches) - 5} more" if len(matches) > 5 else "")
-        super().__init__(f"'{prefix}' matches {len(matches)} ids: {shown}.", hint)
+        which = f"'{prefix}' matches {len(matches)} ids" if prefix else f"{len(matches)} are meant"
+        super().__init__(f"{which}: {shown}.", hint)
         self.matches = matches
 
 
