@@ -28,10 +28,12 @@ from clawmem.model.facts.fact import (
     new_fact_id,
     statement_trust,
 )
+from clawmem.model.facts.reach import project_name
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.chain import Succession, correct, succeed
 from clawmem.model.merging.fields import merge_links
+from clawmem.model.proposals.para import EntityHint, entity_name
 from clawmem.model.proposals.promotion import (
     PromotionScore,
     mark_promoted,
@@ -54,6 +56,7 @@ from clawmem.model.proposals.proposal import (
     ProposalTarget,
 )
 from clawmem.model.proposals.quarantine import orders_in, with_approval
+from clawmem.model.records.event import is_of_user
 from clawmem.model.records.layout import CATALOG
 
 
@@ -333,10 +336,24 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
 
 def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
     default = work.vault.settings.words("defaults.entity")
-    entity = entity_for_draft(work.index, Draft(fact, proposal.entity), work.caller, default)
+    draft = Draft(fact, proposal.entity, default=_speaker(work, fact) or _project(fact))
+    entity = entity_for_draft(work.index, draft, work.caller, default)
     if entity_exists(work.index, entity):
         return ApprovalPlace(entity, {})
     return ApprovalPlace(entity, new_entity_files(entity, work.caller, proposal.title))
+
+
+def _speaker(work: WriteScope, fact: Fact) -> str | None:
+    """Return the entity of a person who is not the user and said a fact of themself, known or new."""
+    event = find_event(work.vault, work.index, fact.source_event) if fact.source_event else None
+    name = event.speaker if event else None
+    if event is None or name is None or is_of_user(event, work.vault.settings.words("user.name")):
+        return None
+    return entity_name(EntityHint("person", name, "speaker")) if normal(name) == normal(fact.subject or "") else None
+
+
+def _project(fact: Fact) -> str | None:
+    return entity_name(EntityHint("project", project_name(fact.project), "here")) if fact.project else None
 
 
 def _retraction(

@@ -107,6 +107,21 @@ def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -
     assert all(words in waiting for words in ("pnpm", "tabs", "uv", "50 characters")), waiting
 
 
+def test_an_approved_candidate_goes_to_its_speaker_or_its_project(clawmem: Command) -> None:
+    day = {"role": "user", "timestamp": "2026-11-20T10:00:00Z"}
+    rows = [
+        {**day, "content": "staging is always at 10.0.0.5, never at 10.0.0.6", "project": "github.com/acme/yard"},
+        {**day, "content": "I moved to Berlin because of the new office.", "speaker": "Tom", "session": "s2"},
+    ]
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows))).code == 0
+    clawmem("heartbeat")
+    for waiting in clawmem("review", "list", "--json").data["proposals"]:
+        approved = clawmem("review", "approve", waiting["id"])
+        assert approved.code == 0, approved.err
+    facts = {fact["entity"]: fact["fact"] for fact in clawmem("list", "--all", "--json").data["facts"]}
+    assert "10.0.0.5" in facts["projects/yard"] and "Berlin" in facts["areas/people/tom"], facts
+
+
 @pytest.mark.parametrize("key", ["llm.model", "session.ask"])
 def test_nobody_is_asked_where_a_model_reads_or_the_setting_says_so(clawmem: Command, key: str) -> None:
     value = {"llm.model": "command", "session.ask": "false"}[key]
