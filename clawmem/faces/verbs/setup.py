@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clawmem.setup.wire import WireResult
 
 _NOBODY = "nobody reads {} is kept and searched, and only orders and corrections become facts; {}"
+_FOR_ALL = ("llm", "ollama")  # the programs that read where no harness is
 _AT_THE_END = "the heartbeat runs when a session ends, if the last one is older than 15 minutes"
 
 
@@ -171,13 +172,19 @@ def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     from clawmem.llm.presets import reads_sessions_of
 
     vault = call.runtime.vault()
-    preset = preset_of(harness)
+    path = call.runtime.environment.get("PATH")
+    programs = [text for text in _FOR_ALL if shutil.which(text, path=path)] if harness == SHELL else []
+    preset = preset_of(harness) or next(iter(programs), None)
     name = vault.settings.words("llm.model") or None
-    if harness == SHELL or (reads_sessions_of(vault.settings, harness) and not learn):
-        return _Reader(name)
-    if preset is None or shutil.which(preset, path=call.runtime.environment.get("PATH")) is None:
+    if name and (harness == SHELL or (not learn and reads_sessions_of(vault.settings, harness))):
+        return _Reader(name, (f"the model that is set reads: {name}",) if learn else ())
+    if preset == "ollama":  # it reads with a model that somebody names
+        says = "`clawmem config set llm.preset ollama` and `clawmem config set llm.model command/NAME` let ollama read"
+        return _Reader(None, (), (_NOBODY.format("what is said: it", says),))
+    if preset is None or shutil.which(preset, path=path) is None:
         if learn:
-            why = "it has no program that reads" if preset is None else f"the program `{preset}` is not found"
+            why = "neither `llm` nor `ollama` is found" if harness == SHELL else "it has no program that reads"
+            why = why if preset is None else f"the program `{preset}` is not found"
             raise ModelFailed(
                 f"{harness} is wired, but nobody reads what is said: {why}.",
                 f"Run `clawmem setup {harness} --learn` where `{preset}` is installed."
@@ -199,6 +206,7 @@ def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
             f"{tried.problem.hint} Then run `clawmem setup {harness} --learn`.".strip(),
         )
     own = " its own sessions; others are read as before" if MORE in tried.former else " after each session"
+    own = " in the heartbeat" if harness == SHELL else own
     receipt.settings = {**tried.former, **receipt.settings}
     receipt.write(receipt.at or stamp(call.runtime.now()))
     return _Reader(preset, (f"{preset} answered, and reads{own}: {most}",))

@@ -582,6 +582,26 @@ def test_openclaw_reads_with_its_own_models(
     assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
 
 
+def test_without_a_harness_llm_reads_if_a_person_wants_it(
+    setup: Setup, clawmem: Command, home: Path, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    nobody = setup("shell", "--learn")
+    assert nobody.code == 14 and "nobody reads what is said: neither `llm` nor `ollama` is found" in nobody.err
+    reader(tmp_path, vault_root)
+    program = tmp_path / "bin/llm"
+    program.write_text((tmp_path / "bin/claude").read_text().replace('"-p" not in', '"prompt" not in'))
+    program.chmod(0o755)
+    assert "`clawmem setup shell --learn` lets llm read" in setup("shell").err
+    result = setup("shell", "--learn")
+    assert result.code == 0 and "llm answered, and reads in the heartbeat" in result.out, result.err
+    clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Lisbon."}), env=env)
+    assert "1 fact added" in clawmem("heartbeat", "--only", "learn", env=env).out
+    assert "the model that is set reads" in setup("shell", "--learn").out
+    assert setup("shell", "--remove").code == 0
+    assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
 def test_the_limits_of_a_day_are_those_of_a_machine(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
     env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     (tmp_path / "bin").mkdir()
