@@ -107,6 +107,14 @@ def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -
     assert all(words in waiting for words in ("pnpm", "tabs", "uv", "50 characters")), waiting
 
 
+def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: Command) -> None:
+    clawmem("remember", "Jonas prefers tea.")
+    said = json.dumps({"role": "user", "content": "don't forget that Jonas prefers tea"})
+    clawmem("ingest", "-", "--format", "jsonl", given=said)
+    clawmem("heartbeat", "--only", "learn")
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["Jonas prefers tea."]
+
+
 def test_an_approved_candidate_goes_to_its_speaker_or_its_project(clawmem: Command) -> None:
     day = {"role": "user", "timestamp": "2026-11-20T10:00:00Z"}
     rows = [
