@@ -25,7 +25,7 @@ from clawmem.model.language.text import counted, normal
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, is_of_person, is_own_note, ledger_path, render_events
+from clawmem.model.records.event import Event, ledger_path, may_ask_to_forget, render_events
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.settings.settings import BY_KEY
@@ -147,7 +147,7 @@ def _targets(event: Event) -> Sequence[tuple[str, ...]]:
     """Return what a message asks to forget; of a note of an agent, what it says that the user asked."""
     from clawmem.learning.attribution.forgetting import asked_in_note, asked_to_forget  # few messages ask to forget
 
-    return asked_in_note(event.text) if is_own_note(event) else asked_to_forget(event.text)
+    return asked_in_note(event.text) if event.role == "note" and event.agent else asked_to_forget(event.text)
 
 
 def hide_asked(vault: Vault, caller: Caller, prompt: str) -> bool:
@@ -232,9 +232,7 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
-            self.requests += [
-                event for event in fresh if _may_ask(event.text) and (is_of_person(event) or is_own_note(event))
-            ]
+            self.requests += [event for event in fresh if _may_ask(event.text) and may_ask_to_forget(event)]
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}

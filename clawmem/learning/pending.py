@@ -28,7 +28,7 @@ from clawmem.learning.by_model.telemetry import ledger_paths
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.rules.rules import candidate_in
-from clawmem.llm.presets import reads_sessions_of
+from clawmem.llm.choice import reads_sessions_of
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing

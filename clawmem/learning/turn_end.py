@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from clawmem.llm.presets import reads_sessions_of
+from clawmem.llm.choice import reads_sessions_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.vault.vault import Vault

@@ -8,15 +8,8 @@ from typing import Protocol
 
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
-from clawmem.llm.presets import (
-    EFFORT_PLACE,
-    MODEL_PLACE,
-    PRESETS,
-    ModelCommand,
-    more_presets,
-    program_path,
-    scrubbed_environment,
-)
+from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
+from clawmem.model.harness import HARNESSES
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.settings import (
     BY_KEY,
@@ -195,6 +188,23 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
     record.update(PRESETS[program].settings if harness else {})
     name = f"{program}/{chosen}" if chosen else program
     return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), record), harness=harness)
+
+
+def more_presets(settings: Settings) -> tuple[str, ...]:
+    """Return the presets of harnesses that read beside that of `llm.preset`, each once."""
+    names = dict.fromkeys(settings.words("llm.more_presets").replace(",", " ").split())
+    main = settings.words("llm.preset")
+    return tuple(name for name in names if name in PRESETS and PRESETS[name].harness and name != main)
+
+
+def reads_sessions_of(settings: Settings, harness: str | None) -> bool:
+    """Return whether a model of the settings reads the sessions that were held with a harness, or with none (None)."""
+    name = settings.words("llm.extract_model") or settings.words("llm.model")
+    if not name or not is_command(name) or settings.words("llm.command"):
+        return bool(name)
+    readers = {PRESETS[text].harness for text in (settings.words("llm.preset"), *more_presets(settings))
+               if text in PRESETS}  # fmt: skip
+    return "" in readers or harness in readers or harness not in HARNESSES
 
 
 def further_readers(model: Model, settings: Settings, environment: Mapping[str, str]) -> list[Model]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput, ModelFailed
 from clawmem.llm.budget import Account, Spent
-from clawmem.model.harness import HARNESSES, READER
+from clawmem.model.harness import READER
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.safety.recalled_text import wrap_task
-from clawmem.model.settings.settings import Settings, is_command
 
 if TYPE_CHECKING:
     from clawmem.llm.choice import Model
@@ -160,23 +159,6 @@ PRESETS: Mapping[str, CommandPreset] = {
         needs_model=True,
     ),
 }
-
-
-def more_presets(settings: Settings) -> tuple[str, ...]:
-    """Return the presets of harnesses that read beside that of `llm.preset`, each once."""
-    names = dict.fromkeys(settings.words("llm.more_presets").replace(",", " ").split())
-    main = settings.words("llm.preset")
-    return tuple(name for name in names if name in PRESETS and PRESETS[name].harness and name != main)
-
-
-def reads_sessions_of(settings: Settings, harness: str | None) -> bool:
-    """Return whether a model of the settings reads the sessions that were held with a harness, or with none (None)."""
-    name = settings.words("llm.extract_model") or settings.words("llm.model")
-    if not name or not is_command(name) or settings.words("llm.command"):
-        return bool(name)
-    readers = {PRESETS[text].harness for text in (settings.words("llm.preset"), *more_presets(settings))
-               if text in PRESETS}  # fmt: skip
-    return "" in readers or harness in readers or harness not in HARNESSES
 
 
 def scrubbed_environment(environment: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:

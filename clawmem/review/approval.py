@@ -336,23 +336,19 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
 
 def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
     default = work.vault.settings.words("defaults.entity")
-    draft = Draft(fact, proposal.entity, default=_speaker(work, fact) or _project(fact))
+    draft = Draft(fact, proposal.entity, default=_speaker_or_project(work, fact))
     entity = entity_for_draft(work.index, draft, work.caller, default)
     if entity_exists(work.index, entity):
         return ApprovalPlace(entity, {})
     return ApprovalPlace(entity, new_entity_files(entity, work.caller, proposal.title))
 
 
-def _speaker(work: WriteScope, fact: Fact) -> str | None:
-    """Return the entity of a person who is not the user and said a fact of themself, known or new."""
+def _speaker_or_project(work: WriteScope, fact: Fact) -> str | None:
+    """Return the entity of another person than the user who said a fact of themself, else of the fact's project."""
     event = find_event(work.vault, work.index, fact.source_event) if fact.source_event else None
-    name = event.speaker if event else None
-    if event is None or name is None or is_of_user(event, work.vault.settings.words("user.name")):
-        return None
-    return entity_name(EntityHint("person", name, "speaker")) if normal(name) == normal(fact.subject or "") else None
-
-
-def _project(fact: Fact) -> str | None:
+    name = event.speaker if event and not is_of_user(event, work.vault.settings.words("user.name")) else None
+    if name and normal(name) == normal(fact.subject or ""):
+        return entity_name(EntityHint("person", name, "speaker"))
     return entity_name(EntityHint("project", project_name(fact.project), "here")) if fact.project else None
 
 

@@ -80,6 +80,7 @@ class SourceText(NamedTuple):
 
 # What a phase does under the lock.
 Phase = Callable[[WriteScope, DigestionItem, list[Claim]], PhaseResult]
+_ANY_TEXT: dict[str, Any] = {"type": "string"}
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -88,12 +89,7 @@ _SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {
-                    "claim": _TEXT,
-                    "quote": _TEXT,
-                    "category": {"type": "string"},
-                    "at": {"type": "string"},
-                },
+                "properties": {"claim": _TEXT, "quote": _TEXT, "category": _ANY_TEXT, "at": _ANY_TEXT},
                 "required": ["claim", "quote"],
                 "additionalProperties": False,
             },

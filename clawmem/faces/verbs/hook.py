@@ -63,9 +63,7 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
-_HIDDEN = wrap_context(
-    "What the user asks to forget is hidden from this memory. A person decides about it: `clawmem review decide`."
-)
+_HIDDEN = wrap_context("What the user asks to forget is hidden from this memory: `clawmem review decide` decides.")
 # Of these, most say what a memory is to do; others do not hold up a prompt.
 _FORGETS = re.compile(
     r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"

@@ -169,7 +169,7 @@ class _Reader(NamedTuple):
 def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     """Let the harness's own program read what is said, if a person wants it and it answers; else say how to."""
     from clawmem.learning.by_model.read import MORE, preset_of, try_reader
-    from clawmem.llm.presets import reads_sessions_of
+    from clawmem.llm.choice import reads_sessions_of
 
     vault = call.runtime.vault()
     path = call.runtime.environment.get("PATH")

@@ -21,10 +21,10 @@ from clawmem.learning.by_model.telemetry import (
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
 from clawmem.llm.budget import Account, Prices, Spent, amount
-from clawmem.llm.choice import Model, choose_model, further_readers
+from clawmem.llm.choice import Model, choose_model, further_readers, more_presets
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
-from clawmem.llm.presets import PRESETS, more_presets
+from clawmem.llm.presets import PRESETS
 from clawmem.llm.prompts import prompt
 from clawmem.memory.health.configure import PRESET, check_accepted, check_person, write_values
 from clawmem.memory.writing import writing
@@ -34,14 +34,9 @@ from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.event import model_run
-from clawmem.model.settings.settings import BY_KEY, COMMAND, Settings, is_command
+from clawmem.model.settings.settings import BY_KEY, COMMAND, is_command
 from clawmem.vault.state.local_settings import local_settings_file
-from clawmem.vault.state.reading_state import (
-    MOST_SET_ASIDE,
-    EventProgress,
-    keep_reading_state,
-    read_reading_state,
-)
+from clawmem.vault.state.reading_state import MOST_SET_ASIDE, EventProgress, keep_reading_state, read_reading_state
 from clawmem.vault.state.spending import UseMeter
 from clawmem.vault.vault import Vault
 
@@ -58,11 +53,7 @@ MORE = "llm.more_presets"
 
 
 def read_by_model(
-    vault: Vault,
-    caller: Caller,
-    model: Model,
-    dry_run: bool = False,
-    report: OnProgress | None = None,
+    vault: Vault, caller: Caller, model: Model, dry_run: bool = False, report: OnProgress | None = None
 ) -> LearnResult:
     """Let the model answer tasks about unread events until none waits or a limit is reached.
 
@@ -73,10 +64,8 @@ def read_by_model(
     rest: list[LearnResult] = []
     for other in further_readers(model, vault.settings, vault.environment):
         further = _ReadingRun(vault, caller, other, held_with_others(vault, other.harness, with_none=True))
-        problem = further.read()
-        says = (f"{other.name}: {problem.message}",) if problem else ()
-        result = further.result(problem, [])
-        rest.append(result._replace(notices=(*result.notices, *says)))
+        result = further.result(problem := further.read(), [])
+        rest.append(result._replace(notices=(*result.notices, *([problem.message] if problem else ()))))
     run = _ReadingRun(vault, caller, model, held_with_others(vault, model.harness))
     problem = run.read()
     if not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
@@ -143,11 +132,11 @@ class _ReadingRun:
             events = sum(result.events for result in self._done)
             total = reading_event(
                 self._caller, self._model.name, account.spent, account.prices is not None, outcome, events,
-                self._dropped,
+                self._dropped
             )  # fmt: skip
         read = Extraction(
             self._model.name, dict.fromkeys(map(str, range(bool(self._done))), ()), total, problem,
-            dict(self._dropped),
+            dict(self._dropped)
         )  # fmt: skip
         commits = [result.commit for result in items if result.commit]
         return LearnResult(
@@ -172,14 +161,7 @@ class _ReadingRun:
         while True:
             try:
                 return pending(
-                    self._vault,
-                    self._caller,
-                    size,
-                    None,
-                    False,
-                    self._batch,
-                    most,
-                    self._others.union(self._failing),
+                    self._vault, self._caller, size, None, False, self._batch, most, self._others.union(self._failing)
                 )
             except InvalidInput:
                 size *= 2  # one long event
@@ -296,7 +278,7 @@ class _ReadingRun:
             f"The model {self._model.name} gives no usable answer on {', '.join(again[:5])}.",
             "The next run asks once more, and then sets it aside." if self._answered
             else "Nothing was lost: the events wait. A model that follows instructions better may help, or "
-            "`llm.output`.",
+            "`llm.output`."
         )  # fmt: skip
 
     def _unusable(self, answer: CheckedAnswer) -> ModelFailed:
@@ -367,19 +349,12 @@ def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
     problem = try_model(vault, caller, model._replace(meter=meter)).problem
     if problem is not None:
         return TriedReader(problem=problem)
-    settings = vault.settings
-    main = settings.words(PRESET)
-    if _has_reader_of_harness(settings) and preset != main:
-        names = dict.fromkeys((*more_presets(settings), preset))
-        wanted = {MORE: ", ".join(names)}
+    settings, main = vault.settings, PRESETS.get(vault.settings.words(PRESET))
+    by_program = is_command(settings.words("llm.model")) and not settings.words("llm.command")
+    if by_program and main and main.harness and main is not PRESETS[preset]:
+        wanted = {MORE: ", ".join(dict.fromkeys((*more_presets(settings), preset)))}
     former = write_values(local_settings_file(vault), wanted, settings.number("lock.wait_seconds"))
     return TriedReader({key: former.get(key, BY_KEY[key].default) for key in wanted})
-
-
-def _has_reader_of_harness(settings: Settings) -> bool:
-    preset = PRESETS.get(settings.words(PRESET))
-    by_program = is_command(settings.words("llm.model")) and not settings.words("llm.command")
-    return by_program and preset is not None and bool(preset.harness)
 
 
 def restore_reader(vault: Vault, harness: str, former: Mapping[str, Any]) -> None:

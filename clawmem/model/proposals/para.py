@@ -169,23 +169,12 @@ def thing_in_front(statement: str) -> EntityHint | None:
         return EntityHint("person", "user", "named")
     starts = (" ".join(words[:end]) for end in range(min(_MOST_WORDS, len(words)), 0, -1))
     in_front = next((found for start in starts if (found := named_thing(start.rstrip(",;:")))), None)
-    return in_front or _person_who_does(statement) or _thing_called(statement)
-
-
-def _person_who_does(statement: str) -> EntityHint | None:
-    found = _PERSON_DOES.match(statement)
-    name = (found["full"] or found["one"]) if found else ""
-    fits = name and _NO_PERSON.isdisjoint(name.lower().split()) and name.split()[-1].lower() not in _COMPANY
-    return EntityHint("person", name, "named") if fits else None
-
-
-def _thing_called(statement: str) -> EntityHint | None:
-    found = _THING_CALLED.search(statement)
-    if found is None:
-        return None
-    return EntityHint(
-        "company" if found["company"] else "project", (found["name"] or found["built"]).rstrip("."), "named"
-    )
+    does, called = _PERSON_DOES.match(statement), _THING_CALLED.search(statement)
+    name = (does["full"] or does["one"]) if does else ""
+    if in_front or (name and _NO_PERSON.isdisjoint(name.lower().split()) and words[1].lower() not in _COMPANY):
+        return in_front or EntityHint("person", name, "named")
+    title = (called["name"] or called["built"]).rstrip(".") if called else ""
+    return EntityHint("company" if called and called["company"] else "project", title, "named") if title else None
 
 
 def project_name(text: str) -> str | None:

@@ -131,9 +131,10 @@ def is_of_person(event: Event) -> bool:
     return event.role in ("user", "note") and not is_from_outside(event) and not is_told_by_agent(event)
 
 
-def is_own_note(event: Event) -> bool:
-    """Return whether an agent wrote the text as a note of its own: it may note what the user asks to forget."""
-    return event.role == "note" and event.agent is not None and not is_from_outside(event)
+def may_ask_to_forget(event: Event) -> bool:
+    """Return whether a person says something here, or an agent noted of its own what the user may have asked."""
+    noted = event.role == "note" and event.agent is not None and not is_from_outside(event)
+    return noted or is_of_person(event)
 
 
 def is_of_user(event: Event, user: Collection[str] = ()) -> bool:
