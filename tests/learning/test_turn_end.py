@@ -139,6 +139,18 @@ def test_nobody_is_asked_where_a_model_reads_or_the_setting_says_so(clawmem: Com
     assert turn(clawmem, TELLS) == ""
 
 
+def test_the_program_of_another_harness_does_not_read_for_this(clawmem: Command) -> None:
+    assert clawmem("config", "set", "llm.preset", "claude").code == 0
+    assert turn(clawmem, TELLS) == "", "the program of Claude Code reads the session"
+    assert json.loads(turn(clawmem, TELLS, "codex"))["reason"] == QUESTION
+    said = json.dumps({"role": "user", "content": TELLS, "session": "c0de"})
+    clawmem("ingest", "-", "--agent", "codex", given=said)
+    start = call(clawmem, "SessionStart", "codex", session_id="c0df", source="startup")
+    assert "unread: `learn_pending`" in start and "clawmem setup codex --learn" in start
+    assert clawmem("config", "set", "llm.more_presets", "codex").code == 0
+    assert turn(clawmem, TELLS, "codex") == ""
+
+
 def test_an_agent_that_stored_something_in_the_turn_is_not_asked(clawmem: Command) -> None:
     agent = {"CLAWMEM_AGENT": "claude-code"}
     assert clawmem("remember", "The hull is green.", env={**agent, "CLAWMEM_NOW": "2026-11-21T09:29:00Z"}).code == 0
