@@ -71,10 +71,13 @@ class AmbiguousId(ClawmemError):
 
     code = "ambiguous_id"
 
-    def __init__(self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.") -> None:
+    def __init__(
+        self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.", entity: str | None = None
+    ) -> None:
         shown = ", ".join(matches[:5]) + (f" and {len(matches) - 5} more" if len(matches) > 5 else "")
         which = f"'{prefix}' matches {len(matches)} ids" if prefix else f"{len(matches)} are meant"
-        super().__init__(f"{which}: {shown}.", hint)
+        is_entity = f"'{prefix}' is the entity {entity}, and this is about one fact."
+        super().__init__(is_entity if entity else f"{which}: {shown}.", hint)
         self.matches = matches
 
 
@@ -142,10 +145,12 @@ class Unreadable(ClawmemError):
 
     def __init__(self, path: str, line: int | None, problem: str) -> None:
         place = f"{path}:{line}" if line else path
+        cure = f"`git checkout HEAD -- {path}` if it was committed; `clawmem doctor` lists all such files"
+        if path.endswith("/items.json"):
+            cure = "`clawmem doctor --fix`, which keeps what is in it; a heartbeat does so after an hour"
         super().__init__(
             f"{place} cannot be read: {problem}.",
-            "Repair the file by hand, or restore the last good version with "
-            f"`git checkout HEAD -- {path}` if it was committed; `clawmem doctor` lists all such files.",
+            f"Repair the file by hand, or restore the last good version with {cure}.",
         )
         self.path = path
         self.line = line

@@ -147,7 +147,8 @@ class Runtime:
             raise self._no_own()
         raise NoVault(
             f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
-            f"Create one in {default} with `clawmem init`, or name one with --vault or CLAWMEM_VAULT.",
+            f"Create one in {default}: `clawmem setup claude-code` (or codex, ...) wires an agent, too, and"
+            " `clawmem init` none. Or name one with --vault or CLAWMEM_VAULT.",
         )
 
     def new_vault_folder(self, path: str | None) -> Path:

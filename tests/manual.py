@@ -22,7 +22,7 @@ from tests.setup.plugin import plugin_files
 
 ROOT = Path(__file__).parent.parent
 TOOL_LIST = ROOT / "clawmem" / "faces" / "mcp" / "tools.json"
-PLUGIN = ROOT / "plugins" / "claude-code"
+PLUGIN = ROOT / "plugins"
 PAGE = ROOT / "docs" / "commands.md"
 MAN_PAGE = ROOT / "docs" / "clawmem.1"
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)
@@ -240,7 +240,7 @@ if __name__ == "__main__":
         path = ROOT / "docs" / page
         path.write_text(with_table(path.read_text(encoding="utf-8"), name, table), encoding="utf-8")
     for name, text in plugin_files().items():
-        (PLUGIN / name).parent.mkdir(parents=True, exist_ok=True)
-        (PLUGIN / name).write_text(text, encoding="utf-8")
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(text, encoding="utf-8")
     MAN_PAGE.write_text(man_page(), encoding="utf-8")
     TOOL_LIST.write_text(tool_file(), encoding="utf-8")

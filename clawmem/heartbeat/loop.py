@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
-from clawmem.heartbeat.reports import Report, Step, StepContext, nights_due
+from clawmem.heartbeat.reports import Report, Step, StepContext, commits_of, nights_due
 from clawmem.heartbeat.steps import SYNC, all_steps
 from clawmem.index.vectors.embed import needs_embedding
 from clawmem.learning.reconciling.round_state import KEPT
@@ -20,9 +21,13 @@ from clawmem.llm.choice import Model
 from clawmem.memory.health.repair import restore_left_alone
 from clawmem.memory.pages.summaries import count_tokens
 from clawmem.memory.permission import check_not_read_only
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp, week_began
+from clawmem.model.language.text import some_of
 from clawmem.model.progress import SECONDS, OnProgress, Progress, amount_of
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
@@ -39,7 +44,6 @@ from clawmem.vault.state.heartbeat_state import (
     write_last_run,
     write_step_seconds,
 )
-from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.state.session_journal import LoggedError, log_error
 from clawmem.vault.vault import Vault
 
@@ -196,35 +200,55 @@ def _run_steps(steps: tuple[Step, ...], run: StepContext, report: OnProgress | N
     notices: dict[str, None] = {}
     locked: Locked | None = None
     timer = StepTimer(read_step_seconds(run.vault) if report else {}, [step.name for step in steps], report)
-    for step in steps:
-        now = run._replace(results=results, report=timer.begin(step.name))
+
+    def run_step(step: Step, pages: WriteScope | None) -> None:
+        nonlocal locked
+        now = run._replace(results=results, report=timer.begin(step.name), pages=pages)
         if not step.due.is_due(now):
-            continue
+            return
         if locked is not None:
             failed.append((step.name, locked))
-            continue
+            return
         try:
             with timer.timing():
                 result = results[step.name] = step.run(now)
         except ClawmemError as problem:
             failed.append((step.name, problem))
             locked = problem if isinstance(problem, Locked) else None
-            continue
-        commits += _commits(result)
+            return
+        commits.extend(commits_of(result))
         notices.update(dict.fromkeys(getattr(result, "notices", ())))
-        failed += [(name or step.name, problem) for name, problem in step.failures(result)]
+        failed.extend((name or step.name, problem) for name, problem in step.failures(result))
+
+    for shares, group in groupby(steps, lambda step: step.shares and not run.dry_run):
+        waiting = iter([*group])
+        try:
+            with _shared_commit(run, commits) if shares and locked is None else nullcontext() as pages:
+                for step in waiting:
+                    run_step(step, pages)
+        except ClawmemError as problem:
+            locked = problem if isinstance(problem, Locked) else None
+            failed += [(step.name, problem) for step in waiting] or [(step.name, problem)]
     if not run.dry_run:
         write_step_seconds(run.vault, timer.seconds)
     return HeartbeatResult(results, tuple(failed), tuple(notices), tuple(commits))
 
 
-def _commits(result: Any) -> Sequence[str]:
-    """Return the commits named by a step's result, from its `commits` or its `commit`."""
-    several = getattr(result, "commits", None)
-    if isinstance(several, tuple):
-        return several
-    other = getattr(result, "commit", None)
-    return [other] if other else []
+_PAGES = {"daily": "daily notes", "life": "summaries"}
+
+
+@contextmanager
+def _shared_commit(run: StepContext, commits: list[str]) -> Iterator[WriteScope]:
+    """Open a write scope whose pages become one commit at the end, which is added to `commits`."""
+    with writing(run.vault, run.caller, "summaries") as pages:
+        changes = pages.joined = list[Change]()
+        yield pages
+        if changes:
+            writes = {path: data for change in changes for path, data in change.writes.items()}
+            names = dict.fromkeys(_PAGES.get(path.partition("/")[0], path) for path in writes)
+            rows = dict.fromkeys(row for change in changes for row in change.trailers if row[0] != "Clawmem-Op")
+            subject = subject_line("summarise", "pages", some_of([*names]))
+            commits += pages.commit([Change(subject, writes, (*trailers("summarise"), *rows))])
 
 
 def _week(vault: Vault, caller: Caller) -> str:
@@ -232,7 +256,9 @@ def _week(vault: Vault, caller: Caller) -> str:
 
 
 def _is_up_to_date(run: StepContext) -> bool:
-    """Return whether nothing changed since the last complete heartbeat: no commit, access, new day, week or night."""
+    """Return whether nothing changed since the last complete heartbeat: no commit, new day, week or night.
+
+    Accesses wait for the next day: a vault that is only read gets one commit a day."""
     vault, last = run.vault, run.last
     return (
         last.head is not None
@@ -241,7 +267,6 @@ def _is_up_to_date(run: StepContext) -> bool:
         and last.day == stamp(run.caller.now)[:10]
         and last.week == _week(vault, run.caller)
         and not nights_due(run)
-        and not unfolded_accesses(vault)
         and not needs_embedding(vault)
     )
 

@@ -34,6 +34,7 @@ from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import DecayResult, FoldResult
 from clawmem.memory.facts.premises import FutureValuesResult, PremisesResult
 from clawmem.memory.pages.memory_page import RefreshedPages
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.sync import SyncResult
 from clawmem.model.language.dates import days_after, night_of
 from clawmem.model.language.text import counted
@@ -51,7 +52,7 @@ class StepContext(NamedTuple):
 
     `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
     that were not due or failed are missing. `model` reads events, `judge` judges facts for promotion, and `narrator`
-    writes the narratives of days. `report` gets how far a step is.
+    writes the narratives of days. `report` gets how far a step is. `pages` is the write scope of steps that share one.
     """
 
     vault: Vault
@@ -63,6 +64,7 @@ class StepContext(NamedTuple):
     judge: Model | None = None
     narrator: Model | None = None
     report: OnProgress | None = None
+    pages: WriteScope | None = None
 
 
 class Due(NamedTuple):
@@ -106,11 +108,20 @@ def result_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
     return ((None, problem) for problem in getattr(result, "problems", ()))
 
 
+def commits_of(result: Any) -> Sequence[str]:
+    """Return the commits named by a step's result, from its `commits` or its `commit`."""
+    several = getattr(result, "commits", None)
+    if isinstance(several, tuple):
+        return several
+    other = getattr(result, "commit", None)
+    return [other] if other else []
+
+
 class Step(NamedTuple):
     """A row of the table of steps.
 
     `run` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `failures` lists
-    errors that did not stop the step.
+    errors that did not stop the step. Steps with `shares` that follow each other write their pages in one commit.
     """
 
     name: str
@@ -119,6 +130,7 @@ class Step(NamedTuple):
     run: Callable[[StepContext], Any]
     reporter: Reporter = SILENT
     failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = result_problems
+    shares: bool = False
 
 
 def _user(change: EntityChange, explain: bool) -> Report:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any
 
@@ -45,8 +46,9 @@ def _refreshed(
     vault: Vault,
     caller: Caller,
     dry_run: bool = False,
+    pages: WriteScope | None = None,
 ) -> RefreshedPages:
-    with writing(vault, caller, purpose, dry_run=dry_run) as work:
+    with nullcontext(pages) if pages else writing(vault, caller, purpose, dry_run=dry_run) as work:
         return refresh(work, dry_run)
 
 
@@ -115,6 +117,7 @@ def _upkeep(run: StepContext) -> UpkeepResult:
 ALWAYS = Due("at every heartbeat", lambda run: True)
 WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 NIGHTLY = Due("once for each day, after 03:00 UTC", nights_due)
+DAILY = Due("at the first heartbeat of a day", lambda run: run.last.day != stamp(run.caller.now)[:10])
 SYNC = "sync"
 _SYNCING = Due("at every heartbeat that writes, with `sync.heartbeat`",
                lambda run: not run.dry_run and run.vault.settings.words(HEARTBEAT_REMOTE))  # fmt: skip
@@ -131,7 +134,7 @@ STEPS = (
          lambda other: [("model", other.extraction.problem)] if other.extraction.problem else []),
     Step("settle", "Apply announced facts whose start date has come.", ALWAYS,
          lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
-    Step("fold", "Add the counts of the access journal.", ALWAYS,
+    Step("fold", "Add the counts of the access journal.", DAILY,
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.FOLD),
     Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", ALWAYS,
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
@@ -145,19 +148,21 @@ STEPS = (
     # After decay, and before pages are written.
     Step("premises", "Archive what was deprecated, and mark what rests on changed premises.", ALWAYS,
          lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
-    Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
-         lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
     Step("adapt", "Tune promotion by the outcomes of promoted facts.", NIGHTLY,
          lambda run: adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run), reports.ADAPT),
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", NIGHTLY,
          lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),
+    Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
+         lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run, pages=run.pages),
+         reports.SYNTHESIZE, shares=True),
     Step("summaries", "Refresh the summaries of changed entities.", ALWAYS,
-         lambda run: refresh_summaries(run.vault, run.caller, run.dry_run), reports.SUMMARIES),
-    Step("memory", "Refresh MEMORY.md.", ALWAYS,
-         lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
+         lambda run: refresh_summaries(run.vault, run.caller, run.dry_run, run.pages), reports.SUMMARIES, shares=True),
     Step("guardrails", "Refresh the pages of guardrails.", ALWAYS,
-         lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
+         lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run, run.pages), reports.GUARDRAILS,
+         shares=True),
+    Step("memory", "Refresh MEMORY.md.", ALWAYS,
+         lambda run: refresh_memory(run.vault, run.caller, run.dry_run, run.pages), reports.MEMORY, shares=True),
     Step(SYNC, "Exchange changes with the remote that `sync setup` named.", _SYNCING,
          lambda run: sync(run.vault, run.caller, SyncOptions(run.vault.settings.words(HEARTBEAT_REMOTE))), reports.SYNC,
          lambda other: [(None, other.problem)] if other.problem else []),

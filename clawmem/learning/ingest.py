@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from shlex import quote
@@ -21,11 +21,12 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import least_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.languages import EVERY, pattern_of
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import counted, normal, some_of
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, ledger_path, may_ask_to_forget, render_events
+from clawmem.model.records.event import FOR_SOME, Event, ledger_path, may_ask_to_forget, render_events
+from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.settings.settings import BY_KEY
@@ -109,7 +110,17 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             change = hide_repeated(work, run.short)
             if change is not None:
                 work.commit([change])
+    notices += _audience_notices(vault, run.for_some) if run.for_some else []
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
+
+
+def _audience_notices(vault: Vault, audience: Collection[str]) -> list[str]:
+    """Return for which names of audiences a shared memory knows nobody."""
+    from clawmem.index.tables.rights import read_access  # few messages say for whom they are
+
+    rules = read_access(vault)
+    unknown = rules.policy.unknown_in(sorted(audience)) if rules else ()
+    return [f"{ACCESS} does not know {some_of(unknown)}, so nobody sees for that name what was said"] if unknown else []
 
 
 def _name_notices(vault: Vault, caller: Caller, speakers: set[str]) -> list[str]:
@@ -132,14 +143,15 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
     for event in requests:
         targets = _targets(event)
         if targets:
-            from clawmem.memory.facts.forget import plan_forgetting  # few messages ask to forget
+            from clawmem.memory.facts.forget import STAYS, plan_forgetting  # few messages ask to forget
 
             with writing(vault, caller, "forget") as work:
                 found = plan_forgetting(work, targets, event)
                 if found and found.proposal:
                     work.commit([found.change])
                     says = found.proposal.says.rstrip(".")
-                    notices.append(f"{says}. It is hidden now, and {found.proposal.id} waits for a person.")
+                    state = "stays for now" if STAYS in (found.proposal.details or {}) else "is hidden now"
+                    notices.append(f"{says}. It {state}, and {found.proposal.id} waits for a person.")
     return notices
 
 
@@ -216,12 +228,24 @@ class _IngestRun:
         self.requests: list[Event] = []
         self.short: list[Event] = []
         self.speakers: set[str] = set()
+        self.for_some: set[str] = set()
         self._hides = any((work.vault.root / "review").glob("prop_*.json"))
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
+        if any(message.in_channel for message in messages):
+            messages = self._of_people(messages)
         self.add_events(to_events(messages, self._work.caller, self._source, self._repeats))
         self._work.flush()
+
+    def _of_people(self, messages: Sequence[Message]) -> list[Message]:
+        """Return messages of which those in a channel have the trust of their role, where a shared memory knows who
+        speaks."""
+        from clawmem.index.tables.rights import read_access  # few messages are of a channel
+
+        rules = read_access(self._work.vault)
+        who = {each.speaker for each in messages if each.speaker and rules and rules.policy.person(each.speaker)}
+        return [each._replace(trust=None) if each.in_channel and each.speaker in who else each for each in messages]
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""
@@ -236,6 +260,10 @@ class _IngestRun:
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
+            if marked := [each for each in fresh if each.metadata and not each.metadata.keys().isdisjoint(FOR_SOME)]:
+                from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
+
+                self.for_some.update(name for event in marked for name in mark_of_event(event).audience)
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:

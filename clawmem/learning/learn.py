@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.index.search.channels import current_statements
+from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.learning.adapt import current_adaptation
+from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.telemetry import BY_RULES, Extraction, add_event, ledger_paths, with_lines
 from clawmem.learning.reconciling.entities import people_of, session_of
@@ -20,8 +23,10 @@ from clawmem.memory.conflicts import without_questions
 from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.facts.fact import FactLink
+from clawmem.model.history.entry import RIGHTS
 from clawmem.model.kinds import LEDGER_DAY, file_kind
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.access import GRANTS_PATH, Grant, with_grants
@@ -152,13 +157,15 @@ def learn_from(
         learning.candidates += read.rejected
         commit = None
         if not dry_run:
-            change = without_questions(work, _change(state, learning.candidates, len(events), after), state.ended())
+            learned = _change(work, state, learning.candidates, len(events), after)
+            change = without_questions(work, learned, state.ended())
             written = {path: data for other_change in state.hidden for path, data in other_change.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))
             commit = work.commit([*state.hidden, recorded])[-1]
             _keep_progress(vault, read, dry_run)
-            unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in learning.mentioned} - {None}
+            mentioned = {*learning.mentioned, *(_said_again(work, events) if read.by_rules else ())}
+            unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in sorted(mentioned)} - {None}
             read = read._replace(notices=(*read.notices, *filter(None, unrecorded)))
         return LearnResult(
             len(events),
@@ -172,15 +179,27 @@ def learn_from(
         )
 
 
+def _said_again(work: WriteScope, events: Sequence[Event]) -> Iterator[tuple[str, str]]:
+    """Yield the facts whose words people and assistants said since they were recorded, each with the time. What was
+    said in other words, a reader finds."""
+    known: dict[str, tuple[str, str]] = {}
+    for event in (event for event in events if event.role in ("user", "assistant")):
+        known = known or {normal(text): (fact, since) for fact, since, text in current_statements(work.index)}
+        for sentence in own_sentences(event.text):
+            fact, since = known.get(normal(sentence.text), ("", ""))
+            if fact and since <= event.timestamp:
+                yield fact, event.timestamp
+
+
 def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> None:
     """Commit the marks of messages that are not for everybody, and the grants of messages, each once."""
     log = work.read(GRANTS_PATH) or b""
     fresh = list({grant.id: grant for grant in grants if grant.id.encode() not in log}.values())
     words = [counted(len(marks), "message") + " marked"] if marks else []
     words += [f"{grant.who} {grant.in_words}" for grant in fresh]
-    subject = subject_line("access", "ledger", f"{'; '.join(words)} by a reader")
+    subject = subject_line(RIGHTS, "ledger", f"{'; '.join(words)} by a reader")
     writes = {GRANTS_PATH: with_grants(log, fresh)} if fresh else {}
-    change = with_lines(Change(subject, writes, trailers("access", agent=work.caller.agent)), marks, work.read)
+    change = with_lines(Change(subject, writes, trailers(RIGHTS, agent=work.caller.agent)), marks, work.read)
     if change.writes:
         work.commit([change])
         work.update_index()
@@ -237,14 +256,17 @@ def _limits(work: WriteScope) -> RoundLimits:
     return RoundLimits(gate=gate)
 
 
-def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor) -> Change:
+def _change(
+    work: WriteScope, state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor
+) -> Change:
     """Return the round as one change: facts, new entities, daily notes, proposals and the learning cursor."""
     kept = [candidate for candidate in candidates if candidate.outcome in KEPT and candidate.fact]
+    replaced = [link.to for candidate in kept for link in _links(candidate)]
     items = trailers(
         "learn",
         facts=[candidate.fact.id for candidate in kept if candidate.fact],
         entities=sorted(state.touched),
-        supersedes=[link.to for candidate in kept if candidate.fact for link in candidate.fact.links],
+        supersedes=replaced,
         events=list(dict.fromkeys(candidate.proposition.event_id for candidate in kept)),
     )
     words = f"{counted(len(kept), 'fact')} from {counted(events, 'event')}"
@@ -254,12 +276,22 @@ def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: 
         subject_line("learn", "ledger", words),
         {**state.writes(), CURSOR_PATH: render_cursor(after._replace(mentions=state.mentions()))},
         (*items, *proposal_trailers(state.proposals)),
-        body=_body(kept, state.proposals),
+        body=_body(kept, by_ids(work.index, replaced), state.proposals),
     )
 
 
-def _body(kept: Sequence[LearningCandidate], proposals: Sequence[Proposal]) -> str:
-    lines = [f"- {candidate.entity}: {candidate.proposition.statement}" for candidate in kept]
+def _links(candidate: LearningCandidate) -> Sequence[FactLink]:
+    return candidate.fact.links if candidate.fact else ()
+
+
+def _body(kept: Sequence[LearningCandidate], replaced: Mapping[str, PlacedFact], proposals: Sequence[Proposal]) -> str:
+    lines = []
+    for candidate in kept:
+        links = [link for link in _links(candidate) if link.type != "contradicts" and link.to in replaced]
+        # What was replaced earlier is named by the commit that did so.
+        old = [replaced[link.to].fact.fact for link in links if replaced[link.to].fact.is_current]
+        was = f" (was: {'; '.join(old)})" if old else ""
+        lines.append(f"- {candidate.entity}: {candidate.proposition.statement}{was}")
     lines += [f"- {proposal.id} waits for review: {proposal.says}" for proposal in proposals]
     more = len(lines) - _SHOWN_IN_BODY
     return "\n".join([*lines[:_SHOWN_IN_BODY], *([f"- and {more} more"] if more > 0 else [])])

@@ -160,15 +160,17 @@ def promotion_tasks(
 
 
 def _typed_earlier(vault: Vault, caller: Caller, last: Collection[str]) -> list[ScoredFact]:
-    """Return what a person typed before the last days, that nobody placed or judged and that may replace something: a
-    person may have kept notes for weeks before a reader is asked. The newest comes first."""
+    """Return what a person typed before the last days, that nobody placed or judged and that has no tags or may
+    replace something: a person may have kept notes for weeks before a reader is asked. The newest comes first."""
     with writing(vault, caller, "promote", dry_run=True) as work:
         default, judged = vault.settings.words("defaults.entity"), read_reading_state(vault).judged
         found = []
         for placed in newest_of(work.index, default, _MOST_TYPED):
             fact, on = placed.fact, day_of(placed.fact.timestamp)
-            older = () if on in last or fact.id in judged else _older_statements(work, fact)
-            if older:
+            if on in last or fact.id in judged or not _is_typed(fact):
+                continue
+            older = _older_statements(work, fact)
+            if older or not fact.tags:
                 score = score_fact(counted_fact(work.index, fact), placed.entity, on)
                 found.append(ScoredFact(fact, placed.entity, score, older=older))
     return [candidate for candidate in found if candidate.judgement.refusal is None]
@@ -271,7 +273,14 @@ def promote(
     """
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on)
-        candidates = [candidate._replace(judgement=_score(candidate, judging)) for candidate in day.candidates]
+        tags = judging.tags if judging else {}
+        candidates = [
+            candidate._replace(
+                judgement=_score(candidate, judging),
+                fact=candidate.fact._replace(tags=tags.get(candidate.fact.id, candidate.fact.tags)),
+            )
+            for candidate in day.candidates
+        ]
         placed = _place_elsewhere(day, judging, work.vault.settings.words("defaults.entity"))
         verdicts = [
             _with_move(verdict, day.by_id[verdict.candidate.fact.id]) for verdict in decide(candidates, day.terms)
@@ -281,7 +290,7 @@ def promote(
         if not dry_run:
             verdicts, proposals = _with_proposals(day, verdicts)
             proposals += day.pending.archiving(judging.finished, judging.judge) if judging else []
-            commit = _commit(work, day, verdicts, proposals, placed)
+            commit = _commit(work, day, verdicts, proposals, placed, tags)
         return PromoteResult(
             on,
             tuple(verdicts),
@@ -372,6 +381,7 @@ def _commit(
     verdicts: Sequence[PromotionVerdict],
     proposals: Sequence[Proposal],
     placed: Collection[str],
+    tags: Collection[str],
 ) -> str | None:
     kept = [verdict.candidate for verdict in verdicts if verdict.promoted]
     moved = [
@@ -379,8 +389,14 @@ def _commit(
         for verdict in verdicts
         if verdict.candidate.fact.id in placed and not (verdict.promoted or verdict.waits)
     ]
-    change = _change(work, day, kept, proposals, moved)
-    return work.commit([change])[-1] if kept or proposals or moved else None
+    written = {candidate.fact.id for candidate in (*kept, *moved)}
+    tagged = [
+        verdict.candidate.fact
+        for verdict in verdicts
+        if verdict.candidate.fact.id in {*tags} - written and not day.by_id[verdict.candidate.fact.id].moves
+    ]
+    change = _change(work, day, kept, proposals, moved, tagged)
+    return work.commit([change])[-1] if kept or proposals or moved or tagged else None
 
 
 def _change(
@@ -389,12 +405,14 @@ def _change(
     kept: Sequence[ScoredFact],
     proposals: Sequence[Proposal],
     moved: Sequence[ScoredFact],
+    tagged: Sequence[Fact],
 ) -> Change:
     moves = [
         _move(day.by_id[scored_fact.fact.id], mark_promoted(scored_fact.fact, day.on, scored_fact.judgement))
         for scored_fact in kept
     ]
     moves += [_move(day.by_id[scored_fact.fact.id], scored_fact.fact) for scored_fact in moved]
+    moves += [FactMove(fact, day.by_id[fact.id].entity, day.by_id[fact.id].entity) for fact in tagged]
     writes = move_writes(work, moves)
     facts = [move.fact for move in moves]
     touched = {place for move in moves for place in (move.target, move.source) if place}
@@ -404,15 +422,16 @@ def _change(
         *(f"- {proposal.id} waits for review: {proposal.says} ({proposal.why})" for proposal in proposals),
     ]
     return Change(
-        subject_line("promote", day.on, _words(len(kept), len(proposals), len(moved))),
+        subject_line("promote", day.on, _words(len(kept), len(proposals), len(moved), len(tagged))),
         {**writes, **proposal_writes(proposals)},
         (*items, *proposal_trailers(proposals)),
         body="\n".join(body),
     )
 
 
-def _words(facts: int, proposals: int, moved: int) -> str:
+def _words(facts: int, proposals: int, moved: int, tagged: int) -> str:
     rest = [f"{proposals} for a person to decide"] * bool(proposals) + [f"{moved} placed elsewhere"] * bool(moved)
+    rest += [f"{tagged} tagged"] * bool(tagged)
     kept = f"{counted(facts, 'fact') if facts else 'nothing'} worth thirty days"
     return ", ".join([kept, *rest] if facts or not rest else rest)
 

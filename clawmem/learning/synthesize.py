@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -64,13 +65,14 @@ def synthesize(
     since: str | None = None,
     dry_run: bool = False,
     narratives: Mapping[str, DayNarrative] = MappingProxyType({}),
+    pages: WriteScope | None = None,
 ) -> SynthesizeResult:
     """Write the generated part of daily notes, with the new `narratives` by day.
 
     The days are `days` if given, else those changed after the commit `since`, else all. Text written by people is
-    neither changed nor repeated. Nothing is written if a file of facts cannot be read.
+    neither changed nor repeated. Nothing is written if a file of facts cannot be read. `pages` is an open write scope.
     """
-    with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
+    with nullcontext(pages) if pages else writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
         wanted = set(days) if days is not None else _touched(work, since)
@@ -82,12 +84,12 @@ def synthesize(
                 writes.update(_pages(work, day, by_day[day], narratives.get(day)))
             except ClawmemError as problem:
                 problems.append(problem)
-        pages = tuple(writes)
+        notes = tuple(writes)
         if dry_run or not writes:
-            return SynthesizeResult(pages, None, work.notices, tuple(problems))
-        words = pages[0].removesuffix(".md") if len(pages) == 1 else f"{len(pages)} notes"
+            return SynthesizeResult(notes, None, work.notices, tuple(problems))
+        words = notes[0].removesuffix(".md") if len(notes) == 1 else f"{len(notes)} notes"
         change = Change(subject_line("synthesize", "daily", words), writes, trailers("synthesize"))
-        return SynthesizeResult(pages, work.commit([change])[-1], work.notices, tuple(problems))
+        return SynthesizeResult(notes, work.join(change, "synthesize"), work.notices, tuple(problems))
 
 
 def _days_to_narrate(

@@ -23,7 +23,7 @@ QUESTION = wrap_context(
     " Then go on; say nothing of this, and if nothing else is asked, end your turn."
 )
 # The commits of an agent that store nothing by its own decision.
-_BY_ITSELF = frozenset(("", "ingest", "access", "session-start", "session-end"))
+_BY_ITSELF = frozenset(("", "ingest", "access", "rights", "session-start", "session-end"))
 
 
 def turn_question(vault: Vault, caller: Caller, asked: str, since: str) -> str:

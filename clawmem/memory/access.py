@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.errors import PERSON_RUNS, NotFound, NotPermitted
+from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, find_fact
@@ -14,9 +14,12 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
+from clawmem.model.history.entry import RIGHTS
 from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import some_of
 from clawmem.model.records.access import (
     ACCESS_HINT,
+    EVERYTHING,
     GRANTS_PATH,
     PREFIX,
     AccessMark,
@@ -47,10 +50,9 @@ class Granted(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """What was marked: the ids and the mark, the last commit, and remarks."""
+    """What was marked: the marks by id, the last commit, and remarks."""
 
-    ids: tuple[str, ...]
-    mark: AccessMark
+    marks: dict[str, AccessMark]
     commit: str
     notices: tuple[str, ...] = ()
 
@@ -80,38 +82,44 @@ def decide_access(vault: Vault, caller: Caller, wanted: Grant) -> Granted:
     check_known(rules.policy, [wanted.of] if wanted.of else [], wanted.may, wanted.who)
     reason = allowed(vault.settings, wanted.reason, "The reason") if wanted.reason else None
     with writing(vault, caller, "access", eager=True) as work:
-        known = {grant.id for grant in rules.grants}
-        person = work.person()
-        grant = wanted._replace(
-            id=new_id(PREFIX, caller.entropy, known),
-            timestamp=stamp(caller.now),
-            reason=reason,
-            by=person.name if person else None,
-        )
+        name = new_id(PREFIX, caller.entropy, {grant.id for grant in rules.grants})
+        by = person.name if (person := work.person()) else None
+        grant = wanted._replace(id=name, timestamp=stamp(caller.now), reason=reason, by=by)
         change = Change(
-            subject_line("access", grant.who, f"{grant.in_words}{f', {reason}' if reason else ''}"),
+            subject_line(RIGHTS, grant.who, f"{grant.in_words}{f', {reason}' if reason else ''}"),
             {GRANTS_PATH: with_grants(work.read(GRANTS_PATH) or b"", [grant])},
-            trailers("access", session=caller.session),
+            trailers(RIGHTS, session=caller.session),
         )
-        return Granted(grant, work.commit([change])[-1], work.notices)
+        commit = work.commit([change])[-1]
+        says = "what was said to some people only is not decided by --of: it stays for them"
+        stays = [says] if grant.of is not None and EVERYTHING in grant.may else []
+        return Granted(grant, commit, (*work.notices, *stays))
 
 
 def mark(vault: Vault, caller: Caller, references: Sequence[str], wanted: AccessMark) -> Marked:
-    """Mark messages and facts, each in a commit; an empty mark is for everybody. Raise NotPermitted for an agent, and
-    InvalidInput for kinds of content that the policy does not have."""
+    """Mark messages and facts, each in a commit; an empty mark is for everybody, and kinds of content leave the
+    audience as it is. Raise NotPermitted for an agent, and InvalidInput for names that the policy does not have, or
+    for people without a kind of content."""
     _check_person(caller)
-    policy = known_access(vault).policy
-    check_known(policy, wanted.about, wanted.kinds)
+    if wanted.about and not wanted.kinds:
+        message = "Whom it is about decides nothing without a kind of content. Nothing was changed."
+        raise InvalidInput(message, "Add --kind, or name with --audience for whom it is.")
+    check_known(known_access(vault).policy, wanted.about, wanted.kinds, audience=wanted.audience)
+    marks, notices = {}, []
     with writing(vault, caller, "access", eager=True) as work:
         targets: list[PlacedFact | Event] = [
             _message(work.index, name) if name.startswith(_EVENT) else find_fact(work.index, name)
             for name in references
         ]
         for target in targets:
+            name = target.id if isinstance(target, Event) else target.fact.id
+            before = next(iter(marks_of(work.index, name, name)), AccessMark())
+            marks[name] = wanted._replace(audience=wanted.audience or (before.audience if wanted.kinds else ()))
+            if before.restricts and not wanted.restricts:
+                notices.append(f"{name} was {before.in_words}; `clawmem undo` makes it so again")
             fits = _mark_message if isinstance(target, Event) else _mark_fact
-            commit = work.commit([fits(work, target, wanted)])[-1]  # type: ignore[arg-type]
-        ids = tuple(target.id if isinstance(target, Event) else target.fact.id for target in targets)
-        return Marked(ids, wanted, commit, work.notices)
+            commit = work.commit([fits(work, target, marks[name])])[-1]  # type: ignore[arg-type]
+        return Marked(marks, commit, (*work.notices, *notices))
 
 
 def seen_by(vault: Vault, caller: Caller, reference: str) -> SeenBy:
@@ -129,6 +137,8 @@ def seen_by(vault: Vault, caller: Caller, reference: str) -> SeenBy:
 def _verdict(rules: AccessRules, person: Person, mark: AccessMark, moment: str) -> Verdict:
     """Return whether a person may see what has a mark; if not, the words of it that the person may see."""
     found = verdict(*rules, person, mark, moment)
+    if not found.allowed and (unknown := rules.policy.unknown_in(mark.audience)):
+        found = found._replace(why=f"{found.why}; {ACCESS} does not know {some_of(unknown)}")
     parts = [part.words for part in mark.parts if verdict(*rules, person, mark.of_part(part), moment).allowed]
     return found if found.allowed or not parts else found._replace(why=f"{found.why}, but “{' … '.join(parts)}”")
 
@@ -154,9 +164,9 @@ def _mark_message(work: WriteScope, message: Event, wanted: AccessMark) -> Chang
     before = data.count(f'"{MARK_OF}": "{message.id}"'.encode())
     event = event_of_mark(message, wanted, work.caller.agent, before=before)
     return Change(
-        subject_line("access", "ledger", f"{message.id} is {wanted.in_words}"),
+        subject_line(RIGHTS, "ledger", f"{message.id} is {wanted.in_words}"),
         {path: data + gap + render_events([event])},
-        trailers("access", session=work.caller.session, events=[message.id]),
+        trailers(RIGHTS, session=work.caller.session, events=[message.id]),
         author=agent_author(work.caller.agent),
     )
 
@@ -167,7 +177,7 @@ def _mark_fact(work: WriteScope, placed: PlacedFact, wanted: AccessMark) -> Chan
     rest = {key: value for key, value in (fact.metadata or {}).items() if key != MARK}
     marked = fact._replace(metadata={**rest, **({MARK: record} if record else {})} or None)
     writes = work.items_with([PlacedFact(marked, entity)])
-    return fact_change(work.caller, "access", entity, f"{fact.fact} is {wanted.in_words}", writes, [marked])
+    return fact_change(work.caller, RIGHTS, entity, f"{fact.fact} is {wanted.in_words}", writes, [marked])
 
 
 def _check_person(caller: Caller) -> None:

@@ -43,6 +43,8 @@ class WriteScope:
         self._identity: IdentityQuestion | None = None
         self.marked: list[PlacedFact] = []
         self._premise_notices: list[str] = []
+        # The changes that `join` keeps, where they become one commit; it is made by who opened the scope.
+        self.joined: list[Change] | None = None
 
     def ask_identity(self) -> None:
         """Ask git who the person is, where the commits of this scope are a person's. The answer is read later."""
@@ -161,6 +163,14 @@ class WriteScope:
             began, self._new = self._new, names[-1]
             self._old = self._old if began == (base := self.transaction.base) else None if began else base
         return names
+
+    def join(self, change: Change, purpose: str) -> str:
+        """Commit a change of generated pages and return the commit; an empty text where it is kept for a commit with
+        others."""
+        if self.joined is None:
+            return self.commit([change], purpose)[-1]
+        self.joined.append(change)
+        return ""
 
     def _check_claims(self, changes: Sequence[Change], purpose: str) -> None:
         if purpose in UPKEEP or self.caller.unattended or not any((self.vault.root / "agents").glob("*/claims.json")):

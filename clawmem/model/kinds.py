@@ -33,7 +33,7 @@ OWN, LIFE, RECORDS, CONFIGURATION, ALL, EVERYONE = "own", "life", "records", "se
 # Checks by `doctor`: a table in `memory/health/checks/reading.py` has a function for each. PARSE reports what `parse`
 # raises and is enough for most kinds.
 FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG = "facts", "events", "summary", "proposal", "settings", "catalog"
-REDACTIONS, PARSE, NONE, TASK = "redactions", "parse", "none", "task"
+REDACTIONS, PARSE, NONE, TASK, POLICY = "redactions", "parse", "none", "task", "policy"
 
 # How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
 PAGE, ACCESSES = "page", "accesses"
@@ -246,7 +246,7 @@ KINDS: tuple[FileKind, ...] = (
         "clawmem.model.forms:render_lines",
         EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
-    yaml_kind("access policy", "governance/access.yaml", "clawmem.model.records.access:parse_policy", PARSE),
+    yaml_kind("access policy", "governance/access.yaml", "clawmem.model.records.access:parse_policy", POLICY),
     json_kind(
         "grants", "governance/grants.jsonl", "clawmem.model.records.access:parse_grants",
         "clawmem.model.forms:render_lines", EVENTS, (CONFIGURATION,),

@@ -38,6 +38,7 @@ from clawmem.model.proposals.proposal import (
     REJECTED,
     Proposal,
     ReviewDecision,
+    as_recorded,
     proposal_to_record,
 )
 from clawmem.model.proposals.routes import read_routes
@@ -208,7 +209,7 @@ def approve(
         proposal = _reworded(proposal, text) if text is not None else proposal
         plan = plan_approval(work, proposal, because, beside, keep, who.by)
         decided = _decided(proposal, APPROVED, caller, because, who, plan.winner)
-        return _committed(work, decided, with_effects(work, decided, plan), "approved", who)
+        return _committed(work, as_recorded(decided), with_effects(work, decided, plan), "approved", who)
 
 
 def _reworded(proposal: Proposal, text: str) -> Proposal:

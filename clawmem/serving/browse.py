@@ -242,14 +242,16 @@ class ExportedMemory(NamedTuple):
 
 
 def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> ExportedMemory:
-    """Return what the caller may read, or one entity. Retracted facts are left out. It does not count as an access.
+    """Return what the caller may read, or one entity, to pass it on. Retracted facts are left out, and what
+    not everybody may see. It does not count as an access.
 
     Raise NotFound if there is no such entity.
     """
 
-    def act(index: Index) -> ExportedMemory:
-        from clawmem.memory.entities.places import find_entity  # loads what writes; lists of facts need none of it
+    from clawmem.index.tables.rights import for_everybody, left_out  # lists of facts need none of it
+    from clawmem.memory.entities.places import find_entity
 
+    def act(index: Index) -> ExportedMemory:
         name = find_entity(index, entity, caller) if entity else None
         chosen = (
             other_entity
@@ -263,9 +265,9 @@ def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> Ex
             )
             for other_entity in chosen
         )
-        return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index)))
+        return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index), *left_out(index)))
 
-    return run_query(vault, act)
+    return run_query(for_everybody(vault, stamp(caller.now)), act)
 
 
 def _is_exported(placed: PlacedFact) -> bool:

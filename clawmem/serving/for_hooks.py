@@ -19,6 +19,7 @@ from clawmem.model.language.question import (
     STOPWORDS,
     TIME_WORDS,
     asks,
+    asks_former,
     is_first_person,
     is_private,
     is_technical,
@@ -68,7 +69,6 @@ _OF_TASKS = frozenset(
     " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
     " months year years".split()
 )
-_words_of = lru_cache(maxsize=500)(search_words)  # of a hit, they are asked for several times
 _ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
 _TALKED_OF = 3  # messages with a word, from which on it is a subject
 _EARLIER = "## Sessions before this one"
@@ -184,7 +184,9 @@ def prompt_text(
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     # Who asks "where do I live?" is asked about; a task in the first person is about something else.
-    question = " ".join(["I"] * of_self + words)[:QUESTION_CHARACTERS]
+    # The words for what held before are none of the telling ones.
+    former = asks(prompt) and asks_former(prompt)
+    question = " ".join(["formerly"] * former + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(
@@ -249,7 +251,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
 
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say what it is about."""
-    return [word for word in _words_of(text) if word not in STOPWORDS and word not in _COURTESY]
+    return [word for word in search_words(text) if word not in STOPWORDS and word not in _COURTESY]
 
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -283,7 +285,7 @@ def _is_of_subject(hit: RecallHit, words: Collection[str], rare: Collection[str]
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _words_of(text)}
+    return {_stem(word) for word in search_words(text)}
 
 
 @lru_cache(maxsize=10_000)

@@ -14,6 +14,7 @@ from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
 
 _READ_ROOMS = ("life", "daily", "agents")
+_READ_PAGE = "MEMORY.md"
 _LOOKED = "edits-looked-for"
 
 
@@ -23,6 +24,8 @@ def may_be_edited(vault: Vault) -> bool:
     Only times are compared, so this starts no process and reads no file."""
     times = [_changed(vault.git_dir / "index"), _changed(vault.state / _LOOKED)]
     since, folders = max(times), [str(vault.root / room) for room in _READ_ROOMS]
+    if _changed(vault.root / _READ_PAGE) > since:
+        return True
     while folders:
         folder = folders.pop()
         try:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
+from clawmem.vault.state.heartbeat_state import STATE
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts
@@ -63,6 +64,7 @@ def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Ta
         shown += 1
         (root / "daily" / "2026-11-21.md").write_text(f"- My favourite number today is {number}.\n")
         assert _accesses(root, environment) == shown
+        (Vault(root, environment).state / STATE).unlink(missing_ok=True)  # accesses are folded once a day
         return ("heartbeat",)
 
     tally = kill_many(arena, count, command)

@@ -376,7 +376,7 @@ def test_openclaw_imports_what_is_exported_as_okf(place: Place) -> None:
 def test_the_plugin_validates_and_installs(place: Place) -> None:
     if shutil.which("claude", path=place.environment["PATH"]) is None:
         pytest.skip("claude is not installed: make harness")
-    plugins = Path(__file__).parent.parent.parent / "plugins/claude-code"
+    plugins = Path(__file__).parent.parent.parent
     assert "passed" in place.run("claude", "plugin", "validate", str(plugins)).lower()
     place.run("claude", "plugin", "marketplace", "add", str(plugins))
     place.run("claude", "plugin", "install", "clawmem@clawmem")

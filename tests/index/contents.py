@@ -26,9 +26,9 @@ def contents(index: Index) -> dict[str, Any]:
     for row in execute(f"SELECT {', '.join(columns)} FROM fact ORDER BY n"):
         facts.setdefault(row[columns.index("entity")], []).append(row)
     rest: dict[str, Any] = {
-        name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall()
-        for name in ("entity", "alias", "ledger", "sitting")
+        name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in ("entity", "alias", "sitting")
     }
+    rest["ledger"] = execute("SELECT day, size, crc, events, learned_from, spoken FROM ledger ORDER BY day").fetchall()
     rest["event"] = execute(
         "SELECT id, day, sitting, place, speaker, size, asks, recalled, line FROM event ORDER BY day, n"
     ).fetchall()

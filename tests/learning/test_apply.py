@@ -605,3 +605,12 @@ def test_a_message_that_is_withheld_is_not_found_by_its_line(vault: Vault, calle
 def test_a_line_that_is_no_text_is_refused(vault: Vault, caller: Caller) -> None:
     with pytest.raises(InvalidInput, match="'lines' of the answer is not an object of texts"):
         apply_answer(vault, caller, json.dumps({"facts": [], "lines": {"1": 3}}))
+
+
+def test_a_fact_is_found_by_the_words_that_its_reader_adds(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    words = {"e": 3, "q": "My dog is called Rex", "s": "Rex is the user's dog.", "t": "Pet, dog, 4 paws"}
+    plain = {"e": 1, "q": "I live in Lisbon", "s": "The user lives in Lisbon.", "t": {"home": 1}}
+    result = apply_answer(vault, caller, json.dumps({"task": task.key, "facts": [words, plain]}))
+    assert outcomes(result) == ["added"] * 2, "what cannot be used costs only itself"
+    assert [facts_of(vault)[text].tags for text in (words["s"], plain["s"])] == [("pet",), ()]
+    assert [hit.fact.fact for hit in recall(vault, "Is there a pet?", caller, FactFilter(), 5).found] == [words["s"]]

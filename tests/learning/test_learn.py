@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -27,6 +28,7 @@ from clawmem.model.records.event import Event
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 from tests.plain_reader import learn_plainly as learn
 
 Say = Callable[..., LearnResult]
@@ -108,6 +110,8 @@ def test_update_closes_the_interval_and_links(vault: Vault, caller: Caller, say:
     assert (link.type, link.to, link.at) == ("supersedes", old.id, "2026-11-21T09:30:00Z")
     assert link.reason == "'lives_in' has one value, and this one is newer."
     assert said(vault, "Supersedes") == [old.id]
+    body = vault.git.run("log", "-1", "--format=%b").decode()
+    assert "Dana lives in Porto. (was: Dana lives in Leeds.)\n" in body
     taken_back(vault, caller, learned, before)
 
 
@@ -336,6 +340,20 @@ def test_a_mention_in_talk_counts_as_an_access(vault: Vault, caller: Caller) -> 
     assert count_accesses(unfolded_accesses(vault)) == {fact.id: (1, "2026-11-21T08:00:00Z")}
     learn(vault, caller)
     assert count_accesses(unfolded_accesses(vault))[fact.id].count == 1
+
+
+def test_the_words_of_a_fact_in_talk_count_as_an_access_without_a_reader(clawmem: Command) -> None:
+    assert clawmem("remember", "Olga plays the oboe.").code == 0
+    said = [
+        {"role": "user", "content": "Mind this. Olga plays the oboe!"},
+        {"role": "user", "content": "Olga plays the oboe.", "timestamp": "2020-01-01T10:00:00Z"},
+        {"role": "tool", "content": "Olga plays the oboe."},
+        {"role": "user", "content": "Olga plays the oboe well."},
+    ]
+    assert clawmem("ingest", "-", given="\n".join(map(json.dumps, said))).code == 0
+    for _ in range(2):
+        assert clawmem("heartbeat").code == 0
+        assert json.loads(clawmem("--json", "list").out)["data"]["facts"][0]["access_count"] == 1
 
 
 def test_what_is_to_be_forgotten_is_hidden_and_waits(vault: Vault, caller: Caller, say: Say) -> None:

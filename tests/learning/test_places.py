@@ -147,7 +147,7 @@ def _learned(vault: Vault, caller: Caller) -> list[PlacedFact]:
         for number, row in enumerate(TALK):
             learning.consider(_event(number, row), ("User",))
         assert sum(candidate.outcome in KEPT for candidate in learning.candidates) == len(TALK) - 1, learning.candidates
-        work.commit([_change(state, learning.candidates, len(TALK), LearningCursor({}, {}))])
+        work.commit([_change(work, state, learning.candidates, len(TALK), LearningCursor({}, {}))])
     index = open_index(vault)
     try:
         return list(all_facts(index))

@@ -19,6 +19,7 @@ from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.health.checks.problem import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.records.access import AccessMark, event_of_mark
 from clawmem.model.records.caller import Caller
@@ -26,7 +27,7 @@ from clawmem.model.records.change import Change
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message
-from clawmem.review.review import reject
+from clawmem.review.review import approve, reject
 from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
 from tests.index.tables.test_rights import POLICY, read_for, texts, with_policy
@@ -77,7 +78,7 @@ def test_a_reader_of_a_shared_memory_is_asked_and_marks_what_is_not_for_everybod
     assert texts(read_for(vault, "desk"), caller) == {_SAID[1][1], _SAID[2][1]}
     assert "may not see it: it is for clara, desk" not in str(seen_by(vault, caller, said[2].id).verdicts["desk"])
     log = vault.git.run("log", "--format=%s", "-3").decode()
-    assert "access(ledger): 2 messages marked by a reader" in log
+    assert "rights(ledger): 2 messages marked by a reader" in log
     mark(vault, caller, [said[0].id], AccessMark())
     assert _SAID[0][1] in texts(read_for(vault, "clara"), caller), "what a person says counts more"
 
@@ -289,3 +290,72 @@ def test_a_mark_that_is_none_is_for_nobody(vault: Vault, caller: Caller) -> None
     ingest(with_policy(vault), messages, caller, "chat")
     assert texts(read_for(vault, "clara"), caller, "frobnicator") == set()
     assert len(texts(vault, caller, "frobnicator")) == 3
+
+
+def say(vault: Vault, caller: Caller, *rows: tuple[str, str], first: int = 0, **keys: str) -> tuple[str, ...]:
+    """Ingest messages as the lines of a file are read, and return what is told."""
+    records = [
+        {"role": "user", "speaker": speaker, "content": text, "timestamp": f"2026-11-20T09:{at:02}:00Z", **keys}
+        for at, (speaker, text) in enumerate(rows, first)
+    ]
+    data = "".join(json.dumps(record) + "\n" for record in records).encode()
+    return ingest(vault, read(shape_of(data, "x.jsonl"), data.splitlines(True), "x.jsonl"), caller, "chat").notices
+
+
+def test_what_a_person_of_the_policy_asks_in_a_channel_is_obeyed(vault: Vault, caller: Caller) -> None:
+    with_policy(vault, POLICY + "channels: {ward: [doctor, patient]}\n")
+    rows = (("Lucia Gomez", "My locker number is 338."), ("Eve", "My locker number is 339."))
+    say(vault, caller, *rows, channel="ward")
+    asked = (("Lucia Gomez", "Please forget my locker number 338."), ("Eve", "Please forget my locker number 339."))
+    (notice,) = say(vault, caller, *asked, first=5, channel="ward")
+    assert "It is hidden now" in notice
+    assert [shown(vault, number) for number in range(4)] == [None, rows[1][1], None, asked[1][1]]
+    assert [event.trust for event in events(vault)] == [None, "external"] * 2
+
+
+def test_who_may_see_a_message_that_does_not_concern_them_only_proposes_that_it_goes(
+    vault: Vault, caller: Caller
+) -> None:
+    (message,) = tell(with_policy(vault, _POLICY_OF_TWO), caller, ("Dr. Alvarez", _MONDAY))
+    mark(vault, caller, [message.id], AccessMark(("schedule",), ("lucia",)))
+    (notice,) = say(vault, caller, ("Clara", "Please forget that she comes on Monday at nine."), first=5)
+    assert "It stays for now" in notice
+    assert [shown(vault, number) for number in range(2)] == [_MONDAY, None]
+    tell(vault, caller, ("assistant", "Did you say that she comes on Monday at nine?"), first=8)
+    assert shown(vault, 2) is not None
+    (path,) = vault.path("review").glob("prop_*.json")
+    assert "Clara, whom it does not concern" in path.read_text()
+    decided = approve(vault, path.stem, caller)
+    assert shown(vault, 0) is None
+    undo(vault, decided.commit or "", caller)
+    assert shown(vault, 0) == _MONDAY
+    reject(vault, path.stem, caller, "no")
+    assert [shown(vault, number) is None for number in range(2)] == [False, False]
+
+
+def test_the_person_concerned_has_forgotten_what_others_said_of_them(vault: Vault, caller: Caller) -> None:
+    said = (
+        ("Clara", "Lucia Gomez collects antique typewriters."), ("Clara", "Rina collects antique typewriters."),
+        ("Dr. Alvarez", "Lucia collects antique typewriters from Rome, she said."),
+    )  # fmt: skip
+    tell(with_policy(vault), caller, *said)
+    mark(vault, caller, [events(vault)[2].id], AccessMark(audience=("alvarez",)))
+    request = "Please forget that Lucia Gomez collects antique typewriters."
+    (notice,) = say(vault, caller, ("Lucia Gomez", request), first=5)
+    assert "It is hidden now" in notice
+    assert [shown(vault, number) for number in range(4)] == [None, said[1][1], said[2][1], None]
+
+
+def test_what_was_approved_to_be_forgotten_is_recorded_without_its_words(vault: Vault, caller: Caller) -> None:
+    tell(with_policy(vault), caller, ("Lucia Gomez", "My locker number is 415-555-0168."))
+    say(vault, caller, ("Lucia Gomez", "Please forget my locker number 415-555-0168."), first=5)
+    (path,) = vault.path("review").glob("prop_*.json")
+    decided = approve(vault, path.stem, caller)
+    assert "555-0168" in vault.git.run("show", f"HEAD~1:review/{path.name}").decode()
+    for text in (path.read_text(), decided.proposal.says, vault.git.run("log", "-1", "--format=%B").decode()):
+        assert "555-0168" not in text and "locker" not in text
+    assert read_proposals(vault).proposals[0].decided is not None and shown(vault, 0) is None
+    tell(vault, caller, ("assistant", "Was it 415-555-0168?"), first=9)
+    assert shown(vault, 2) is None, "what repeats it is hidden still"
+    undo(vault, decided.commit or "", caller)
+    assert "555-0168" in path.read_text()

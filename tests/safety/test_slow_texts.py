@@ -173,6 +173,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.facts.fact", "words"): lambda: [row[1] for row in fact._BY_WORDS],
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
     ("clawmem.model.records.parsing", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
+    ("clawmem.model.records.access", "names"): lambda: [r"(?<!\w)(?:Jane Doe|Jane)(?!\w)"],
     # The globs and patterns of users; tests of these modules try what they refuse.
     ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
     ("clawmem.extensions.governance.principle", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter, all_passing
@@ -42,7 +43,7 @@ def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> 
     _store(vault, caller, "Paint the hull now.", links=[link])
     _store(vault, caller, "Check the tide first.", category="lesson", **work)
     _store(vault, caller, "Jane likes the boat.")
-    assert _stale(vault, caller) == {"The licence is valid.": "to be reviewed by 2026-11-20"}
+    assert _stale(vault, caller) == {"The licence is valid.": "stale after 2026-11-20"}
     retract(vault, premise.id, caller)
     assert _stale(vault, caller)["Paint the hull now."] == f"it rests on {premise.id}, which was retracted"
     later = caller._replace(now=caller.now + timedelta(days=181))
@@ -104,11 +105,28 @@ def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) ->
 def test_a_day_for_review_stands_beside_the_fact_wherever_it_is_served(clawmem: Command) -> None:
     record = {"fact": "The licence is valid.", "entity": "projects/boat", "details": {"review_by": "2026-11-20"}}
     assert clawmem("remember", "--jsonl", "-", given=json.dumps(record) + "\n").code == 0
-    for call in (("recall", "licence"), ("list",), ("context",), ("context", "licence")):
-        assert clawmem(*call).out.count("to be reviewed by 2026-11-20") == 1, call
+    for call in (("recall", "licence"), ("list",), ("context",), ("context", "licence"), ("show", "licence")):
+        assert clawmem(*call).out.count("stale after 2026-11-20") == 1, call
 
 
-def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
+_MAST_AND_HULL = ("The mast is carbon.", "The hull is steel.")
+
+
+def test_a_reason_stands_beside_the_fact_wherever_it_is_served(clawmem: Command) -> None:
+    message = {"role": "user", "content": "The keel is lead.", "timestamp": "2026-11-20T10:00:00Z"}
+    assert clawmem("ingest", "-", given=json.dumps(message)).code == 0
+    event = json.loads(clawmem("--json", "recall", "keel").out)["data"]["events"][0]["id"]
+    for text in _MAST_AND_HULL:
+        assert clawmem("remember", text).code == 0
+    assert clawmem("link", *_MAST_AND_HULL, "--type", "supports", "--reason", "the quartermaster letter").code == 0
+    for call in (("recall", "quartermaster"), ("list",), ("context", "mast"), ("show", _MAST_AND_HULL[0])):
+        assert clawmem(*call).out.count("because the quartermaster letter") == 1, call
+    assert clawmem("remember", "The keel is lead.", "--event", event).code == 0
+    assert clawmem("retract", "The keel is lead.", "--reason", "it was a guess").code == 0
+    assert "(no longer: withdrawn, because it was a guess: The keel is lead.)" in clawmem("recall", "keel").out
+
+
+def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command, vault_root: Path) -> None:
     for fact, importance in (("Ana is the boss.", "0.2"), ("Ana plays the oboe.", "0.6")):
         assert clawmem("remember", fact, "-e", "areas/people/ana", "--importance", importance).code == 0
     for _ in range(3):
@@ -123,6 +141,10 @@ def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
         assert [clawmem("tier", other["id"], "--json", env=later).data["tier"] for other in listed] == tiers.split()
         text = clawmem("context", env=later).out
         assert ("## Known" in text) == ("cold" in tiers)
+        clawmem("heartbeat", "--only", "summaries", env=later)
+        page = (vault_root / "life/areas/people/ana/summary.md").read_text()
+        # A page has the tiers of the start of its week, when both facts were hot by recency.
+        assert ("## Hot facts" in page) == ("1 more fact not shown" not in page) == ("cold" not in tiers)
     message = clawmem("tier", oboe, "--json", env=later).data
     # The seed's formula for a base of .6, 3 accesses, and 10 days: the importance that accesses raised is no base.
     assert (message["score"]["base"], message["score"]["value"], message["importance"]["value"] > 0.6) == (

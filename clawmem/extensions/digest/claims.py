@@ -181,7 +181,7 @@ def sentences(text: str, shortest: int = _SHORTEST, open_ended: bool = False) ->
             continue
         start = bullet.end() if bullet else start
         for mark in _END.finditer(text, start, end):
-            if DAY_OF_MONTH.match(text, mark.end()):
+            if re.compile(DAY_OF_MONTH).match(text, mark.end()):
                 continue
             if _ABBREVIATION.search(text, start, mark.end()) and mark.end() < end:
                 continue

@@ -339,7 +339,10 @@ def _zipped(data: bytes) -> Text:
         if "META-INF/container.xml" in archive.namelist():
             return _epub(archive)
         if "[Content_Types].xml" not in archive.namelist():
-            raise Problem("is a zip archive, but no DOCX, PPTX or EPUB.", "Unpack it, and name a file of it.")
+            raise Problem(
+                "is a zip archive, but no DOCX, PPTX or EPUB.",
+                "`clawmem import FILE` takes the export of a chat program; else unpack it, and name a file of it.",
+            )
         office = _OFFICE.search(archive.read("[Content_Types].xml").decode())
         if not office:
             raise Problem("is a file of Office, but no DOCX or PPTX.", "Save it as one of these, or as PDF or text.")

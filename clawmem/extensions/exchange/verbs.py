@@ -21,6 +21,7 @@ from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, Ski
 from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, RULES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
+from clawmem.faces.parts.filters import named_entity
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
 from clawmem.faces.parts.reading import (
     MOST_BYTES,
@@ -40,7 +41,6 @@ from clawmem.index.search.lookup import entities, facts_from_event
 from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.entities.entities import EntityChange, add_alias
-from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.note_facts import (
     NoteFacts,
     facts_of_notes,
@@ -502,7 +502,7 @@ def _lines(data: Mapping[str, Any], planned: tuple[ForeignMemory, ...]) -> list[
     if dry_run or data["commit"] is None:
         return [*lines, "dry run; nothing was changed" if dry_run else "nothing changed; no commit was made"]
     withdraw = f"clawmem retract --source {quote(data['source'])}"
-    return [*lines, f"commit {data['commit'][:12]}", f"to withdraw the import: {withdraw}"]
+    return [*lines, f"to withdraw the import: {withdraw}"]
 
 
 def _change_notices(changes: NoteFacts) -> list[str]:
@@ -555,7 +555,10 @@ def export(
         str, Parameter("The folder to write; with --contract the file, or - for stdout.", completes="file")
     ],
     contract: Annotated[bool, Parameter("Write lines of the interchange contract.", ("--contract",))],
-    since: Annotated[str | None, Parameter("With --contract: only what changed after this commit.", ("--since",))],
+    since: Annotated[
+        str | None,
+        Parameter("With --contract: only what changed after this commit, or from this day on.", ("--since",)),
+    ],
     entity: Annotated[str | None, OF_ENTITY],
     force: Annotated[bool, Parameter("Replace files that exist.", ("--force",))],
 ) -> Answer | Feed:
@@ -570,7 +573,7 @@ def export(
     caller = runtime.caller()
     if target == "-":
         raise InvalidInput("OKF is a folder of pages.", "Name a folder: `clawmem export ./bundle`.")
-    if entity is None and not Path(target).exists() and _is_entity(call, target):
+    if entity is None and not Path(target).exists() and named_entity(runtime.vault(), target, caller):
         instead = f"clawmem export FOLDER --entity {quote(target)}"
         raise InvalidInput(f"'{target}' is an entity, and the argument is a folder to write.", f"`{instead}`.")
     if Path(target).suffix in (".json", ".jsonl", ".md", ".zip"):
@@ -586,13 +589,6 @@ def export(
     data = {"format": "okf", "target": str(place), "written": number, "files": len(files)}
     text = f"{counted(number, 'fact')} written to {place}, in {counted(len(files), 'file')}"
     return Answer(data, [text], memory.notices)
-
-
-def _is_entity(call: Call, text: str) -> bool:
-    try:
-        return bool(find_readable_entity(call.runtime.vault(), text, call.runtime.caller()))
-    except ClawmemError:
-        return False
 
 
 def _contract(call: Call, target: str, entity: str | None, since: str | None, force: bool) -> Answer | Feed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from clawmem.errors import (
@@ -25,6 +26,7 @@ from clawmem.extensions.hub.contract import (
 from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
+from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
@@ -33,10 +35,12 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.pulled import holds_copies, published_values
 from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.language.dates import moment_of, parse_period, stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
+from clawmem.model.records.event import MARK
 from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.points import resolve_commit
+from clawmem.vault.history.points import find_commit, last_commit_at, resolve_commit
 from clawmem.vault.vault import Vault
 
 _ENTITIES = 100
@@ -57,19 +61,25 @@ class ContractExport(NamedTuple):
 def export_contract(
     vault: Vault, caller: Caller, entity: str | None = None, since: str | None = None
 ) -> ContractExport:
-    """Return the lines of what the caller may read, or of one entity.
+    """Return the lines of what the caller may read, or of one entity, without what not everybody may see.
 
     Without `since` these are the current and the superseded facts. With it, they are those that were added or changed
-    after that commit, and what was revoked or removed. A fact comes before those that it superseded.
+    after that commit, or from that day on, and what was revoked or removed. A fact comes before those that it
+    superseded.
     Raise NotFound if there is no such entity, HistoryRewritten if the commit is not in the history.
     """
     head, notices = vault.head().commit, list[str]()
+    vault = for_everybody(vault, stamp(caller.now))
     name = run_query(vault, lambda index: find_entity(index, entity, caller)) if entity else None
     writer = _Writer(vault)
     if since is None:
         return ContractExport(head, writer.whole(caller, name, notices), notices)
     if head is None:
         return ContractExport(head, iter(()), notices)
+    if find_commit(vault, since) is None and (days := parse_period(since, caller.now)):
+        before = last_commit_at(vault, stamp(moment_of(days[0]) - timedelta(seconds=1)))
+        lines = writer.changed(caller, name, before, head, notices) if before else writer.whole(caller, name, notices)
+        return ContractExport(head, lines, notices)
     try:
         start = resolve_commit(vault, since)
     except NotFound as problem:
@@ -97,7 +107,7 @@ class _Writer:
         """Yield the lines of the current and superseded facts."""
 
         def wanted(index: Index) -> list[str]:
-            notices.extend((*index.notices, *unreadable_notices(index)))
+            notices.extend((*index.notices, *unreadable_notices(index), *left_out(index)))
             return [entity_name for entity_name in entity_names(index) if _is_exported(caller, entity_name, name)]
 
         names = run_query(self._vault, wanted)
@@ -123,13 +133,14 @@ class _Writer:
             yield from run_query(self._vault, self._differences(old, new))
 
     def _differences(
-        self, old: Mapping[str, PlacedFact], new: Mapping[str, PlacedFact]
+        self, before: Mapping[str, PlacedFact], after: Mapping[str, PlacedFact]
     ) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
+            old, new = _public(index, before, after)
             known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
-            before = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
+            then = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
             found = self._identified(index, _in_order(known))
-            lines = [record["line"] for record in found if record["line"] != before.get(record["fact"])]
+            lines = [record["line"] for record in found if record["line"] != then.get(record["fact"])]
             gone = [fact_id for fact_id in old if fact_id not in new]
             moved = by_ids(index, gone)
             removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
@@ -181,6 +192,15 @@ class _Writer:
             found = personal_identity(self._vault.git)
             self._person = f"{found.name} <{found.email}>" if found else _UNKNOWN
         return self._person
+
+
+def _public(index: Index, *states: Mapping[str, PlacedFact]) -> Iterator[dict[str, PlacedFact]]:
+    """Yield states of facts without those that not everybody may see; of one that is gone, its mark says so."""
+    hidden = hidden_facts(index)
+    for state in states:
+        marked = [name for name in state if index.is_restricted and MARK in (state[name].fact.metadata or {})]
+        gone = set(marked) - by_ids(index, marked).keys()
+        yield {name: placed for name, placed in state.items() if name not in hidden | gone}
 
 
 def first_commits(vault: Vault, ids: Collection[str] | None = None) -> dict[str, tuple[str, str]]:

@@ -33,6 +33,7 @@ from clawmem.extensions.hub.postgres.organisation import (
 )
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.tables.rights import marks_of
 from clawmem.memory.health.configure import check_accepted, write_values
 from clawmem.memory.permission import check_not_read_only, check_scope_right
 from clawmem.model.facts.fact import RETRACTED, Fact
@@ -227,14 +228,17 @@ def promote_to_organisation(
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
     _check_promotable(placed, verdicts)
+    if marks := run_query(vault, lambda index: marks_of(index, fact.id, fact.source_event or "")):
+        says = f"{fact.id} is {', and '.join(mark.in_words for mark in marks)}, and a mark does not count there."
+        raise Refused(says, f"`clawmem access mark {fact.id}` lets everybody see it.")
     if (folder := organisation_folder(vault)) is not None:
         number, status, is_new = promote_to_folder(vault, folder, caller, placed, scope)
         return PromoteResult(number, status, scope, is_new, withdraw_what_ended(vault, caller))
-    marks = own_marks(vault)
+    known = own_marks(vault)
     gates = {verdict.gate: verdict.reason for verdict in verdicts}
 
     def work(connection: HubConnection) -> tuple[PromoteResult, dict[str, list[tuple[str, str]]], str]:
-        own = own_vault(connection, marks).vault
+        own = own_vault(connection, known).vault
         pair = ask_promotion(connection, own, fact.id, scope, fact.fact, gates)
         return PromoteResult(pair[0], pair[1], scope, pair[2]), promoted_facts(connection, own), own
 

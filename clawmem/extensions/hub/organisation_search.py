@@ -22,6 +22,7 @@ from clawmem.faces.parts.words import SHORT
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, Fact, check_prefix
@@ -105,6 +106,8 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, 
     if (folder := organisation_folder(vault)) is not None:
         org, hits, unsearched = search_folder(vault, folder, caller, question, limit, search)
         return _without_orders(org, hits)._replace(unsearched=unsearched)
+    if is_restricted(vault):
+        raise NotPermitted("A hub does not know the people of this memory.", "Leave out --org.")
     from clawmem.index.vectors.channel import asked_apart
 
     asked = HubQuestion(
@@ -140,7 +143,7 @@ def beside_own(
     asked is part of the answer. Raise Refused if the vault is connected to none."""
     try:
         found = query_organisation(vault, caller, question, limit, search)
-    except (RemoteFailed, NotPermitted) as problem:
+    except (RemoteFailed, NotPermitted, NotFound) as problem:
         return OrganisationHits("", problem=problem)
     known = run_query(vault, lambda index: by_ids(index, {hit.found.fact.id for hit in found.hits}))
     own = {

@@ -42,6 +42,7 @@ from clawmem.index.search.lookup import (
     find_fact,
     items_of,
 )
+from clawmem.index.tables.rights import marks_of
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import retract
 from clawmem.memory.proposals import read_proposals
@@ -52,8 +53,10 @@ from clawmem.model.facts.pulled import holds_copies, origin_of, published_values
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.proposals.routes import RoutedItem, is_named, kind_in, last_match, read_routes
+from clawmem.model.records.access import narrowest
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, items_path, owner_of, slug
+from clawmem.model.records.event import MARK
 from clawmem.model.settings.settings import DEFAULTS, FILE
 from clawmem.vault.edits.adoption import UNNAMED, user_identity
 from clawmem.vault.vault import Vault
@@ -335,6 +338,7 @@ def _opened(vault: Vault, folder: Path, limit: float) -> Vault:
         if not (folder / FILE).is_file():
             raise NoVault(f"{folder} has no {FILE}, so it is no vault.")
         there = Vault(folder, vault.environment)
+        there.viewer = vault.viewer  # what the policy there lets them see
         if there.vault_settings.unread is not None:
             raise there.vault_settings.unread
         if there.head().commit is None:
@@ -457,9 +461,10 @@ def _with_origin(there: Vault, placed: Sequence[PlacedFact]) -> list[HubFact]:
         return []
     recorded = first_commits(there, {other_placed.fact.id for other_placed in placed})
     lines = run_query(there, lambda index: _line_numbers(index, {other_placed.entity for other_placed in placed}))
+    marked = run_query(there, lambda index: {each.fact.id: _with_mark(index, each.fact) for each in placed})
     label, head = vault_label(there), there.head().commit or ""
     found = []
-    for entity, fact in ((other_placed.entity, other_placed.fact) for other_placed in placed):
+    for entity, fact in ((other_placed.entity, marked[other_placed.fact.id]) for other_placed in placed):
         commit, author = recorded.get(fact.id, (head, UNNAMED.name))
         own = published_values(fact)
         origin = own.get(PROMOTED_FROM)
@@ -478,6 +483,12 @@ def _with_origin(there: Vault, placed: Sequence[PlacedFact]) -> list[HubFact]:
             )
         )
     return found
+
+
+def _with_mark(index: Index, fact: Fact) -> Fact:
+    """Return a fact with its mark and that of its message as its own, by which a copy of it is marked."""
+    marks = marks_of(index, fact.id, fact.source_event or "")
+    return fact._replace(metadata={**(fact.metadata or {}), MARK: narrowest(marks)}) if marks else fact
 
 
 def _line_numbers(index: Index, entities: Iterable[str]) -> dict[str, int]:

@@ -46,10 +46,12 @@ from clawmem.extensions.wiki.values.page import (
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import entities, entity_names, unreadable_notices
+from clawmem.index.tables.rights import for_everybody, left_out
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.permission import check_may_read
 from clawmem.model.kinds import DAILY_NOTE, file_kind
+from clawmem.model.language.dates import stamp
 from clawmem.model.pages.daily import note_lines
 from clawmem.model.pages.summary import generated_part, own_text, split_front_matter
 from clawmem.model.progress import OnProgress, Progress, counting
@@ -84,7 +86,7 @@ def build_site(
     messages: bool = False,
 ) -> BuiltSite:
     """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`. With `messages`,
-    it has the notes of each day and what was said, without what is for some people only.
+    it has the notes of each day and what was said. What not everybody may see is left out.
 
     `render` makes the files of a site. `report` gets how far it is. Raise NotPermitted for a caller that may not read,
     StorageFailed if a file cannot be written."""
@@ -93,7 +95,7 @@ def build_site(
         with tempfile.TemporaryFile() as file:
             return _Builder(vault, index, caller, _Spool(file), report).build(folder, render, messages)
 
-    return run_query(vault, act, one_state=False)
+    return run_query(for_everybody(vault, stamp(caller.now)), act, one_state=False)
 
 
 def with_site(vault: Vault, caller: Caller, use: Callable[[Site], Result]) -> Result:
@@ -144,7 +146,7 @@ class _Builder:
         """Gather the pages, render them, and write the files."""
         site = self.site(messages)
         result = write_site(folder, render(site), self._report, len(self._entries))
-        notices = (*self.index.notices, *unreadable_notices(self.index))
+        notices = (*self.index.notices, *unreadable_notices(self.index), *left_out(self.index))
         return BuiltSite(result, len(site.entries) + len(site.totals) + len(site.others), notices)
 
     def site(self, messages: bool = False) -> Site:
@@ -214,7 +216,7 @@ class _Builder:
         events = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
         marked = {target for event in events if (target := marked_by(event))}
         for_some = {MARK, *PARTICIPANTS}
-        shown = (
+        shown = [
             event
             for event in events
             if not event.recalled
@@ -222,8 +224,10 @@ class _Builder:
             and not (event.source or "").startswith("daily/")  # whose page has them
             and event.id not in marked
             and for_some.isdisjoint(event.metadata or {})
-        )
-        return {talk.path: talk for talk in conversations(shown)}
+        ]
+        known = events_by_id(self.index, {event.id for event in shown}) if self.index.is_restricted else None
+        talks = conversations(event for event in shown if known is None or event.id in known)
+        return {talk.path: talk for talk in talks}
 
     def _own_titles(self, topics: Iterable[str], messages: bool) -> dict[str, str]:
         """Return the titles of the Markdown files that people wrote for everyone, by path. The text of a file at the

@@ -14,6 +14,7 @@ from clawmem.extensions.wiki.site import build_site, check_site_folder
 from clawmem.extensions.wiki.values.curation import RULES, sentence
 from clawmem.extensions.wiki.values.links import LinkReport
 from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import named_entity
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.memory.entities.places import find_readable_entity
@@ -43,7 +44,7 @@ def build(
 
 def gate(
     call: Call,
-    fact: Annotated[str | None, Parameter("The id of a fact, or its beginning.", completes="fact")],
+    fact: Annotated[str | None, Parameter("A fact, or an entity.", completes="fact or entity")],
     entity: Annotated[
         str | None, Parameter("All active facts of this entity.", ("--entity", "-e"), completes="entity")
     ],
@@ -53,11 +54,9 @@ def gate(
     if (fact is None) is (entity is None):
         raise InvalidInput("Name one fact, or an entity with --entity.", "clawmem wiki gate fact_4d2c")
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    if fact is not None:
-        found: tuple[GatedFact, ...] = (gate_fact(vault, caller, fact),)
-    else:
-        found = gate_entity(vault, caller, find_readable_entity(vault, entity or "", caller))
-    lines = [line for other_fact in found for line in _lines(other_fact, explain or fact is not None)]
+    place = find_readable_entity(vault, entity, caller) if entity else named_entity(vault, fact, caller)
+    found = gate_entity(vault, caller, place) if place else (gate_fact(vault, caller, fact or ""),)
+    lines = [line for other_fact in found for line in _lines(other_fact, explain or not place)]
     data = {
         "facts": [_data(other_fact) for other_fact in found],
         "passed": sum(not kept_out_by(other.placed.fact, other.results) for other in found),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from inspect import Parameter as Formal
 from inspect import Signature
+from textwrap import fill
 from typing import Annotated, Any, cast
 
 import typer
@@ -24,6 +25,7 @@ from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import (
     ALIASES,
     EXAMPLES,
+    EXPLAINED,
     FIRST_TOPICS,
     OTHER_NAMES,
     TOPICS,
@@ -83,6 +85,7 @@ class Verbs(Group):
                 [
                     *((f"help {topic}", ", ".join(verbs_of(topic))) for topic in other_topics()),
                     ("help VERB", "The help of a verb, with all its options."),
+                    *((f"help {word}", text.partition(":")[0]) for word, text in EXPLAINED.items()),
                 ]
             )
 
@@ -218,6 +221,8 @@ def _as_help(arguments: Sequence[str]) -> list[str]:
     if list(arguments[start : start + 1]) != ["help"]:
         return list(arguments)
     before, words = arguments[:start], [word for word in arguments[start + 1 :] if word not in ("--help", "-h")]
+    if words and words[0] in EXPLAINED:
+        raise _InfoRequest("help", fill(EXPLAINED[words[0]], 78))
     if words and words[0] in (*TOPICS, "extensions", "all"):
         formatter = typer.Context.formatter_class()
         write_topics(formatter, words[:1])

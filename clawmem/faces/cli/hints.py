@@ -20,13 +20,15 @@ from clawmem.faces.parts.words import LISTED_BY
 from clawmem.faces.verbs.table import INSTEAD, OTHER_NAMES, OTHER_OPTIONS, SECOND_NAMES, VERBS, load
 from clawmem.model.facts.draft import LINKED_BY_HAND
 from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
-from clawmem.model.language.dates import parse_start
-from clawmem.model.language.text import near_name
+from clawmem.model.language.dates import parse_period, parse_start
+from clawmem.model.language.text import near_name, normal
 from clawmem.runtime import runtime_of
 
 # How other programs write a tag, a person, a list or a value.
 _LABEL = re.compile(r"[+#@]\w[\w-]*|\w+:\S+")
 _PLACES = {"person": "areas/people", "company": "areas/companies", "project": "projects", "area": "areas"}
+# The verbs that take days, with the option that takes them.
+_OF_DAYS = {"clawmem log": (), "clawmem list": ("--since",), "clawmem recall": ("", "--since")}
 _MORE = {
     "'setup --remove'": "`clawmem setup HARNESS --remove` takes the memory out of an agent, `clawmem config set"
     " llm.model ''` ends the reader, and `clawmem config set session.ask false` the question after a turn.",
@@ -49,6 +51,8 @@ def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Map
     if not meant:
         return message
     bare = [word for word in words[1:] if not word.startswith("-")]
+    if meant == "remember" and _is_days(words, " ".join(bare)):  # new this week
+        meant = "diff"
     named = not bare or any(map(_is_id, bare)) or _is_plural(bare[0]) or _names(words, "fact or entity", " ".join(bare))
     meant = "recall" if meant == "show" and not named else meant
     if meant == "list" and bare and not _is_plural(bare[0]) and _names(words, "entity", " ".join(bare)):
@@ -114,7 +118,8 @@ def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str
         line = [*verb, word, *rest[1:]] if word in known else [*verb, "add", *rest]
         is_meant = (word in known or " " in "".join(rest[:1])) and plain_call(line)
         return [f"Did you mean `clawmem {join(line)}`?" if is_meant else commands]
-    instead = INSTEAD.get("".join(arguments[verb_at(arguments) :][:1]).lower())
+    words = [word.lower() for word in arguments[verb_at(arguments) :] if word != "help"]
+    instead = INSTEAD.get("".join(words[:1]))
     return [instead] if instead else [more for words, more in _MORE.items() if words in problem.message]
 
 
@@ -141,8 +146,11 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     before, after = ["clawmem", *arguments[:start]], arguments[start + len(words) :]
     if context.command.name == "list" and words and _is_plural(words[0]):
         return [f"Did you mean `clawmem {OTHER_NAMES[words[0]]}`?"]
-    if context.command_path == "clawmem list" and _names(arguments, "entity", name := " ".join(words)):
+    name = " ".join(words)
+    if context.command_path == "clawmem list" and _names(arguments, "entity", name):
         return [f"Did you mean `{join([*before, '--entity', name, *after])}`?"]
+    if context.command_path in _OF_DAYS and _is_days(arguments, name):
+        return [f"Quote days of several words: `{join([*before, *_OF_DAYS[context.command_path], name, *after])}`."]
     if not places or len(words) <= len(places):
         return []
     if context.command.name == "link" and words[1] in LINKED_BY_HAND:
@@ -162,6 +170,8 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     if len(places) <= len(bare) < len(words) and plain_call(line := [*arguments[:start], *bare, *after]):
         left_out = ", ".join(word for word in words if word not in bare)
         return [f"There is no place for {left_out}: `{join(['clawmem', *line])}`."]
+    if verb in ("edit", "supersede") and not _is_id(words[0]):
+        return [_fact_and_words(arguments, before, words, after)]
     own = words[: len(places) - 1]
     for text in (" ".join(words[len(places) - 1 :]), words[-1]):
         line = [*arguments[:start], *own, text, *after]
@@ -169,6 +179,26 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
             what = "Quote a text of several words" if " " in text else "By its name alone"
             return [f"{what}: `{' '.join(['clawmem', *arguments[:start], *map(quote, line[start:])])}`."]
     return []
+
+
+def _fact_and_words(arguments: Sequence[str], before: Sequence[str], words: Sequence[str], after: Sequence[str]) -> str:
+    """What quotes the fact that the words begin with, and its new words behind it, as far as these are known: a guess
+    would replace a fact by a part of a sentence."""
+    texts = [(" ".join(words[:end]), " ".join(words[end:])) for end in range(len(words), 0, -1)]
+    fact, text = next((pair for pair in texts if _states(arguments, pair[0])), ("FACT", "NEW WORDS"))
+    line = join([*before, fact, *filter(None, [text]), *after])
+    return f"Quote the fact, and what it says from now on{': ' if text else ' behind it: '}`{line}`."
+
+
+def _states(arguments: Sequence[str], text: str) -> bool:
+    """Whether a text is the whole text of a fact."""
+    fact = _named(arguments, "fact", text)
+    return fact is not None and normal(fact.fact.fact) == normal(text)
+
+
+def _is_days(arguments: Sequence[str], text: str) -> bool:
+    """Whether a text means a day, a week, a month or a year."""
+    return bool(text) and parse_period(text, runtime_of(arguments).now()) is not None
 
 
 def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
@@ -186,6 +216,11 @@ def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
 
 def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
     """Whether a text names what is asked for: a fact, an entity, or either."""
+    return bool(_named(arguments, kinds, text))
+
+
+def _named(arguments: Sequence[str], kinds: str, text: str) -> Any:
+    """The entity or the fact that a text names, or None."""
     from clawmem.memory.entities.places import find_readable_entity  # only where something may be named
     from clawmem.serving.browse import peek
 
@@ -193,8 +228,8 @@ def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
     for kind, find in (("entity", find_readable_entity), ("fact", peek)):
         with suppress(ClawmemError):
             if kind in kinds:
-                return bool(find(runtime.vault(), text, runtime.caller()))
-    return False
+                return find(runtime.vault(), text, runtime.caller())
+    return None
 
 
 def _unknown_option(arguments: Sequence[str], problem: Any) -> str:

@@ -1,12 +1,14 @@
 """The options that filter facts, and the point in time for which a question is asked."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import ClawmemError, InvalidInput, NotFound
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
+from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.facts.reach import (
     EVERY_SCOPE,
     FRAMEWORK,
@@ -66,6 +68,11 @@ def filter_of(
     )
 
 
+def since_of(call: Call, since: str | None) -> str:
+    """The first moment that is asked for, to be compared with written times; an empty text if none is."""
+    return parse_start(since, call.runtime.now()) if since else ""
+
+
 def _days(since: str | None, until: str | None, caller: Caller) -> tuple[str | None, str | None]:
     """The first and the last day that are asked for. Raise InvalidInput where the last is before the first."""
     first = day_of(parse_start(since, caller.now)) if since is not None else None
@@ -122,6 +129,15 @@ def entity_or_page(
     except NotFound:
         hint = unknown[0].partition(f"'{reach.project}'. ")[2] or "`clawmem list` lists all facts."
         raise NotFound(f"No fact and no entity has the project '{reach.project}'.", hint) from None
+
+
+def named_entity(vault: Vault, text: str | None, caller: Caller) -> str | None:
+    """The entity that a text names, where a fact or an entity may be named; None for an id and for other words."""
+    from clawmem.memory.entities.places import find_readable_entity  # facts are named by their ids
+
+    with suppress(ClawmemError):
+        return find_readable_entity(vault, text, caller) if text and not text.startswith(FACT_PREFIX) else None
+    return None
 
 
 class PointInTime(NamedTuple):

@@ -110,6 +110,7 @@ SINCE = Parameter("Only what was said or recorded on this day or later.", ("--si
 UNTIL = Parameter("Only what was said or recorded up to the end of this day.", ("--until",))
 CATEGORY = Parameter("One word, such as preference.", ("--category", "-c"), completes="category")
 CONFIDENCE = Parameter("Confidence, 0 to 1.", ("--confidence",))
+TAGS = Parameter("A topic, or another word to ask for it by; may be repeated.", ("--tag", "-t"))
 IMPORTANCE = Parameter("Importance, 0 to 1.", ("--importance",))
 SOURCE = Parameter("The source of the fact.", ("--source",))
 EVIDENCE = Parameter("The quote that is the evidence, verbatim.", ("--evidence",))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
-from clawmem.errors import NotFound
+from clawmem.errors import AmbiguousId, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import entity_or_page, filter_of, reach_of
 from clawmem.faces.parts.parameters import (
@@ -21,6 +22,8 @@ from clawmem.faces.parts.parameters import (
     Parameter,
 )
 from clawmem.faces.parts.words import changed_data, outcome_lines, plain_value
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import by_ids
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
@@ -114,7 +117,17 @@ def show_command(category: str) -> Command:
     """The command that shows one fact of a category."""
 
     def show(call: Call, fact: Annotated[str, FACT]) -> Answer:
-        shown = show_fact(call.runtime.vault(), fact, call.runtime.caller())
+        vault, caller = call.runtime.vault(), call.runtime.caller()
+        try:
+            shown = show_fact(vault, fact, caller)
+        except AmbiguousId as problem:
+            placed = run_query(vault, partial(by_ids, fact_ids=problem.matches)).values()
+            ids = [each.fact.id for each in placed if each.fact.category == category]
+            if not ids:
+                raise
+            if len(ids) > 1:
+                raise AmbiguousId(fact, ids, "Name one by its id.") from None
+            shown = show_fact(vault, ids[0], caller)
         if shown.fact.category != category:
             raise NotFound(f"{shown.fact.id} is no {category}.", f"`clawmem show {shown.fact.id}` shows it.")
         record = record_data(shown.fact, shown.entity, shown.against)

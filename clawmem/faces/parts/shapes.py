@@ -259,8 +259,8 @@ def record_fields(command: Command) -> Sequence[str]:
     """The names of the fields that the records of a command can have, in the order of its shape."""
     shapes: list[Shape] = [command.shape]
     if command.records:
-        whole = dict(keys_of(command.shape))
-        shapes = [whole[key] for key in command.records]
+        whole = list(keys_of(command.shape))
+        shapes = [shape for name in command.records for key, shape in whole if key == name]
     names = [name for shape in shapes for name, _ in keys_of(shape)]
     return list(dict.fromkeys(([IN] if len(command.records) > 1 else []) + names))
 

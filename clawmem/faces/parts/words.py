@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Answer, Call
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.language.dates import minute
+from clawmem.model.language.dates import looks_like_a_date, minute
 from clawmem.model.language.text import one_line, shorten
 from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
 from clawmem.model.records.event import PLACE, trust_limit
@@ -63,10 +63,18 @@ def check_is_text(text: str, verb: str) -> None:
 
 
 def plain_value(value: Any) -> str:
-    """A value of a record for people: a text as it is, any other value as JSON."""
+    """A value of a record for people: a text as it is, a time to the minute, a list or record in words, any other value
+    as JSON."""
     import json
 
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        is_time = len(value) == len("2026-11-21T09:30:00Z") and value[-1] == "Z" and looks_like_a_date(value)
+        return minute(value) if is_time else value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {plain_value(other)}" for key, other in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(map(plain_value, value))
+    return json.dumps(value, ensure_ascii=False)
 
 
 def said(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,9 +154,9 @@ def outcome_lines(facts: Iterable[_Placed], outcomes: Iterable[str], commit: str
 
 
 def commits_made(commits: Sequence[str]) -> list[str]:
-    """The line about the commits of a call, if there are any: the hash of a single one, else their number."""
+    """The line about the commits of a call, if there are several."""
     if len(commits) < 2:
-        return [f"commit {name[:12]}" for name in commits]
+        return []
     return [f"made {len(commits):,} commits; `clawmem log --limit {len(commits)}` shows them"]
 
 

@@ -78,8 +78,8 @@ def revoke(
     of: Annotated[str | None, _OF],
     reason: Annotated[str | None, REASON],
 ) -> Answer:
-    """Let a person or a role no longer see kinds of content, from now on; the default is all. What they said
-    themselves, and what everybody may see, stays."""
+    """Let a person or a role no longer see kinds of content, from now on; the default is all, and what was said to them
+    with others. What they said themselves, and what everybody may see, stays."""
     return _decided(call, Grant("", "", who, tuple(kinds or (EVERYTHING,)), of, False, reason=reason))
 
 
@@ -95,12 +95,12 @@ def mark_(
         Parameter("A person or role for whom it is; may be repeated.", ("--audience",), metavar="NAME"),
     ],
 ) -> Answer:
-    """Mark facts and messages: their kinds of content and whom they are about, or for whom they are. Without an option
-    the mark is taken back, and everybody may see them."""
+    """Mark facts and messages: their kinds of content and whom they are about, or for whom they are. With kinds alone,
+    they stay for whom they are; `--audience all` changes that. Without an option everybody may see them."""
     wanted = AccessMark(tuple(kinds or ()), tuple(about or ()), tuple(audience or ()))
     marked = mark(call.runtime.vault(), call.runtime.caller(), targets, wanted)
-    lines = [f"{name} is {marked.mark.in_words}" for name in marked.ids]
-    return Answer({"ids": list(marked.ids), "commit": marked.commit}, lines, marked.notices)
+    lines = [f"{name} is {each.in_words}" for name, each in marked.marks.items()]
+    return Answer({"ids": list(marked.marks), "commit": marked.commit}, lines, marked.notices)
 
 
 def _decided(call: Call, wanted: Grant) -> Answer:

@@ -16,6 +16,7 @@ from clawmem.faces.parts.parameters import (
     PROJECT,
     REASON,
     SCOPE,
+    TAGS,
     WORKFLOW,
     Parameter,
 )
@@ -57,7 +58,7 @@ def add(
         str | None, Parameter("An earlier decision that it goes against.", ("--against",), completes="fact")
     ],
     entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
-    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    tags: Annotated[list[str] | None, TAGS],
     workflow: Annotated[str | None, WORKFLOW_OF_NEW],
     scope: Annotated[str | None, SCOPE_OF_NEW],
     project: Annotated[str | None, PROJECT_OF_NEW],
@@ -171,7 +172,7 @@ def add_lesson(
     text: Annotated[str, Parameter("The lesson in one sentence, or - for stdin.", stdin=True)],
     because: Annotated[str | None, Parameter("What happened that taught it.", ("--because", "--reason"))],
     entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
-    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    tags: Annotated[list[str] | None, TAGS],
     importance: Annotated[float | None, IMPORTANCE],
     workflow: Annotated[str | None, WORKFLOW_OF_NEW],
     scope: Annotated[str | None, SCOPE_OF_NEW],

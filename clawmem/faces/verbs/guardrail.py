@@ -43,7 +43,7 @@ def show(call: Call, fact: Annotated[str, FACT]) -> Answer:
 def add(
     call: Call,
     rule: Annotated[str, Parameter("The rule in one sentence, or - for stdin.", stdin=True)],
-    why: Annotated[str, Parameter("The reason.", ("--why",))],
+    why: Annotated[str, Parameter("The reason.", ("--why", "--reason"))],
     failure_mode: Annotated[
         str | None, Parameter("The failure mode that it prevents.", ("--failure-mode",), completes="failure mode")
     ],

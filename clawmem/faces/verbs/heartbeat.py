@@ -49,8 +49,9 @@ def heartbeat(
     """The heartbeat takes in the transcripts of sessions that nobody ended, commits hand edits, finds the triples of
     facts that have none, learns from new events and daily notes, counts accesses, archives unused facts, writes daily
     notes, promotes facts of the day before, and updates summaries and MEMORY.md. Each step makes one commit, or none if
-    nothing changed. Exit code 4: only part was done; 13: a limit on the model was reached; 14: the model could not be
-    used. Unread events wait for the next run."""
+    nothing changed; daily notes, summaries, guardrails and MEMORY.md share one. Accesses are counted once a day.
+    Exit code 4: only part was done; 13: a limit on the model was reached; 14: the model could not be used. Unread
+    events wait for the next run."""
     from clawmem.faces.verbs.hook import take_in_left
     from clawmem.heartbeat.loop import run_heartbeat, step_reports
 
@@ -82,7 +83,7 @@ def heartbeat(
     }
     lines = [f"{before}{line}" for line in _lines(result, reports, dry_run, explain)]
     if not (lines or result.failed or stamped):  # a log file does not grow by runs that did nothing
-        lines = ["nothing to do"]
+        lines = ["made a commit; `clawmem log --limit 1` shows it" if result.commits else "nothing to do"]
     notices = [f"{before}{notice}" for notice in notices]
     return Answer({**data, "failed": failed}, lines, notices, _exit_code(result), is_report=not dry_run)
 
@@ -163,13 +164,11 @@ def promote(
 def _promotion_lines(result: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
     lines = [promotion_line(verdict) for verdict in (result.verdicts if explain else [*result.kept, *result.waiting])]
     if result.kept or result.waiting:
-        return (
-            lines if dry_run else [*lines, f"commit {result.commit[:12]}" if result.commit else "nothing was written"]
-        )
+        return lines if dry_run or result.commit else [*lines, "nothing was written"]
     words = f"none of {counted(len(result.verdicts), 'candidate')} of {result.on} was promoted"
     lines.append(words if result.verdicts else f"there is no candidate for {result.on}")
     if result.commit:
-        return [*lines, f"commit {result.commit[:12]}"]
+        return lines
     return [*lines[:-1], f"{lines[-1]}; no commit was made"]
 
 

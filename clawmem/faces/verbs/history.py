@@ -134,13 +134,14 @@ def undo(
 
 
 def _undo_lines(result: UndoResult, dry_run: bool) -> list[str]:
-    lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(result.undone)}"]
+    undone = result.undone
+    lines = [f"{'would undo' if dry_run else 'undone'}: {undone.subject}  ({undone.author}, {minute(undone.time)})"]
     would = "would be " if dry_run else ""
     for outcome, placed in zip(result.outcome, result.facts, strict=True):
         lines.append(f"{would}{outcome}: {fact_line(placed.fact, placed.entity)}")
     if not result.facts:
         lines += [f"{would}{'removed' if path in result.removed else 'restored'}: {path}" for path in result.paths]
-    lines.append(f"commit {result.commit[:SHORT]}" if result.commit else "dry run; nothing was changed")
+    lines += [] if result.commit else ["dry run; nothing was changed"]
     imports = dict.fromkeys(placed.fact.source for placed in result.facts if placed.fact.source.startswith("import:"))
     lines += [f"to withdraw the whole import: clawmem retract --source {quote(source)}" for source in imports]
     return lines
@@ -166,6 +167,8 @@ def diff(
     caller = call.runtime.caller()
     if not since and (start_day := _SINCE.fullmatch(" ".join(filter(None, (older, newer))))):
         since, older, newer = start_day[1], None, None
+    if older and newer and parse_period(f"{older} {newer}", caller.now):
+        older, newer = f"{older} {newer}", None  # `diff last week`
     before = _day_before(parse_start(since, caller.now)) if since else None
     first, last = _one("FROM", _one("FROM", older, start), before), _one("TO", newer, end)
     days, only = parse_period(older, caller.now) if older and not last else None, list[str]()
@@ -228,7 +231,9 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     moves = (
         f"{counted(moved.facts, 'fact')} moved from {moved.source} to {moved.target}" for moved in comparison.moved
     )
-    yield from (f"Also: {line}." for line in (*moves, *_counts(comparison.counts)))
+    also, others = [*moves, *_counts(comparison.counts)], comparison.counts.other_files
+    also += [f"{counted(len(others), 'other file')} changed"] if others and not (sentences or also) else []
+    yield from (f"Also: {line}." for line in also)
 
 
 def _sentence(comparison: Comparison, sentences: Sequence[ChangeSentence]) -> str:
@@ -236,7 +241,7 @@ def _sentence(comparison: Comparison, sentences: Sequence[ChangeSentence]) -> st
 
 
 def _point(entry: HistoryEntry | None) -> str:
-    return f"{minute(entry.time)} ({entry.commit[:SHORT]})" if entry else "before the first commit"
+    return minute(entry.time) if entry else "before the first commit"
 
 
 def _counts(counts: OtherChanges) -> Iterator[str]:
@@ -248,8 +253,6 @@ def _counts(counts: OtherChanges) -> Iterator[str]:
         yield f"{counted(counts.note_lines_added, 'line')} added to daily notes"
     if counts.note_lines_removed:
         yield f"{counted(counts.note_lines_removed, 'line')} removed from daily notes"
-    if counts.other_files:
-        yield f"{counted(len(counts.other_files), 'other file')} changed"
 
 
 VERBS = {

@@ -204,10 +204,13 @@ def _begin(call: Call, vault: Vault, harness: str, caller: Caller, value: HookCa
         return
 
     def start() -> str:
+        from clawmem.memory.pages.summaries import count_said
         from clawmem.work.sessions.start import start_session
 
         take_in_left(call, vault)
-        return f"{start_session(vault, caller, reach.workflow, reach.project, session=value.session).record.id} runs"
+        started = start_session(vault, caller, reach.workflow, reach.project, session=value.session)
+        count_said(vault)
+        return f"{started.record.id} runs"
 
     _detached(call, vault, harness, _SESSION, start)
 

@@ -131,7 +131,7 @@ def ingest(
     data = {"format": ", ".join(files.formats) or "none", **data_of(files, days=sorted(files.days))}
     del data["formats"]
     lines = [f"{counted(files.added, 'event')} added, {files.known} already known, {len(files.skipped)} skipped"]
-    lines.append(_committed(files.commit, files.commits))
+    lines += [] if files.commit else ["nothing changed; no commit was made"]
     if Path(file).name in RULE_FILES:
         lines.append(f"to make each of its bullets a rule in force: clawmem import {quote(file)}")
     return Answer(data, lines, [*files.notices, *_skipped_notices(files.skipped)], PARTIAL if files.skipped else DONE)
@@ -254,12 +254,6 @@ def _named(found: Iterator[Message | SkippedLine], wish: Wish) -> Iterator[Messa
             trust=least_trust(line.trust, wish.most),
             metadata=about,
         )
-
-
-def _committed(last: str | None, number: int) -> str:
-    if last is None:
-        return "nothing changed; no commit was made"
-    return f"commit {last[:12]}" + (f", the last of {number}" if number > 1 else "")
 
 
 def _skipped_notices(skipped: Sequence[Mapping[str, Any]]) -> list[str]:

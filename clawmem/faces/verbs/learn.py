@@ -95,8 +95,6 @@ def _lines(result: ApplyResult) -> Iterator[str]:
         f"doubtful   {candidate.proposition.statement}  [{candidate.gate}: {candidate.reason}]"
         for candidate in result.doubtful
     )
-    if learned.commit:
-        yield f"commit {learned.commit[:12]}"
     if result.follow_up:
         yield ""
         yield result.follow_up.rstrip("\n")

@@ -19,7 +19,8 @@ def note(
     text: Annotated[str, Parameter("What happened, or - for stdin.", stdin=True)],
     date: Annotated[str | None, Parameter("The day that the note is of, if not today.", ("--date",))],
 ) -> Answer:
-    """The next heartbeat reads the line and learns facts from it."""
+    """The next heartbeat reads the line and learns facts from it. `clawmem recall '' --in notes --since
+    'last week'` lists notes."""
     check_is_text(text, "note")
     caller = call.runtime.caller()
     day = parse_state(date, caller.now)[:10] if date else None

@@ -186,7 +186,7 @@ def recall(
     lines = hit_lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in hit_lines(result, result.nearest, asked, user, explain=False)]
     where_not = "Nothing" if places == RECALL_KINDS else f"Nothing in {' and '.join(places)}"
-    nothing = (f"{where_not} says that.", *around, *_what_else(result, places, narrowed))
+    nothing = (f"{where_not} says that.", *around, *_what_else(question, result, places, narrowed))
     talk = ((*_gone(result), *(() if limit else _weaker(result)))) if result.ranking else nothing
     if beside and beside.hits:
         talk = talk if result.ranking else ()
@@ -239,7 +239,7 @@ def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
     return RECALL_KINDS if not named or ALL in named else tuple(kind for kind in RECALL_KINDS if kind in named)
 
 
-def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[str]) -> list[str]:
+def _what_else(question: str, result: RecallResult, places: Sequence[str], narrowed: Sequence[str]) -> list[str]:
     """What to try where nothing was found."""
     others = ",".join(kind for kind in RECALL_KINDS if kind not in places)
     return [
@@ -248,6 +248,7 @@ def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[s
         *([f"Without --{' and --'.join(narrowed)}, more is searched."] if narrowed else []),
         *([f"Other places: --in {others}, or --in all."] if others else []),
         "Fewer words, or words that the answer may have; `clawmem list` shows every fact.",
+        *(["`clawmem recall '' --in notes --since 'last week'` shows notes."] if "note" in question.lower() else []),
     ]
 
 

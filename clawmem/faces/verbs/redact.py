@@ -110,9 +110,14 @@ def forget(
         "stay": found.stay,
         "commit": commit,
     }
+    notices = [
+        f"{name} says more, and all of it goes: `clawmem supersede {name}` changes a part" for name in found.more
+    ]
+    notices += [f"spelled nearly so, and left: {', '.join(found.near)}"] if found.near else []
     if everywhere:
-        return _everywhere(call, words, found, data, lines, dry_run=not yes)
-    notices = _without_on_pages(call) if commit else []
+        answer = _everywhere(call, words, found, data, lines, dry_run=not yes)
+        return answer._replace(notices=(*notices, *answer.notices))
+    notices += _without_on_pages(call) if commit else []
     talk = [] if yes else [f"Nothing is hidden yet: `clawmem forget {quote(words)} --yes` hides exactly this."]
     if found.stay:
         name = "name it and stay" if found.stay > 1 else "names it and stays"

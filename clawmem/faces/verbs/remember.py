@@ -17,6 +17,7 @@ from clawmem.faces.parts.parameters import (
     REASON,
     SCOPE,
     SOURCE,
+    TAGS,
     TRUST,
     VALID_TO,
     WORKFLOW,
@@ -44,7 +45,7 @@ def remember(
         Parameter("The entity of the fact, such as areas/people/jane.", ("--entity", "-e"), completes="entity"),
     ],
     category: Annotated[str | None, CATEGORY],
-    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    tags: Annotated[list[str] | None, TAGS],
     subject: Annotated[str | None, Parameter("Who or what the fact is about.", ("--subject",))],
     predicate: Annotated[
         str | None, Parameter("The relation, such as lives_in.", ("--predicate",), completes="predicate")
@@ -159,6 +160,9 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
     drafts = []
     for number, record in json_lines(text):
         value: dict[str, Any] = {"entity": entity, **record} if entity else record
+        if isinstance(value.get("reason"), str) and "details" not in value:
+            value = {**value, "details": {"because": value["reason"]}}
+            del value["reason"]
         try:
             drafts.append(draft_from_record(value, now)._replace(line=number))
         except ClawmemError as problem:

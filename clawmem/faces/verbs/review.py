@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
-from clawmem.faces.parts.parameters import REASON, Parameter
+from clawmem.faces.parts.filters import since_of
+from clawmem.faces.parts.parameters import REASON, SINCE, Parameter
 from clawmem.faces.parts.words import REVISED, changed_data, data_of, outcome_lines
 from clawmem.memory.proposals import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
@@ -28,11 +29,14 @@ def list_(
     every: Annotated[bool, Parameter("Also list decided proposals.", ("--all",))],
     kind: Annotated[str | None, Parameter("{choices}.", ("--kind",), choices=KINDS)],
     mine: Annotated[bool, Parameter("Only those that you may decide (`review.routes`).", ("--mine",))],
+    since: Annotated[str | None, SINCE._replace(help="Only those that were made on this day or later.")],
 ) -> Answer:
     """List the open proposals, oldest first. Lines at the end say how often people approved each kind."""
     found = list_proposals(call.runtime.vault(), every, kind, call.runtime.caller() if mine else None)
-    rows = [(proposal.id, proposal.kind, proposal.status, proposal.says, proposal.why) for proposal in found.proposals]
-    data = {"proposals": [proposal_to_record(proposal) for proposal in found.proposals]}
+    first = since_of(call, since)
+    chosen = [proposal for proposal in found.proposals if proposal.created >= first]
+    rows = [(proposal.id, proposal.kind, proposal.status, proposal.says, proposal.why) for proposal in chosen]
+    data = {"proposals": [proposal_to_record(proposal) for proposal in chosen]}
     table = Table(("proposal", "kind", "status", "says", "why"), rows)
     talk = [] if rows else ["There are no open proposals."]
     return Answer(data, table, found.notices, talk=(*talk, *_rates(found.all_filed, {row[1] for row in rows})))

@@ -248,8 +248,7 @@ def _lines(result: RevokeResult, dry_run: bool) -> list[str]:
         named = ", ".join(result.events[:_SHOWN]) + (", ..." if len(result.events) > _SHOWN else "")
         lines.append(f"{counted(len(result.events), 'event')} {would}excluded: {named}")
     lines += [f"session {would}revoked: {session}" for session in result.sessions]
-    lines.append(f"commit {result.commit[:12]}" if result.commit else "dry run; nothing was changed")
-    return lines
+    return lines if result.commit else [*lines, "dry run; nothing was changed"]
 
 
 VERBS = {

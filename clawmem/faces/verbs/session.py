@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
-from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
+from clawmem.faces.parts.filters import since_of
+from clawmem.faces.parts.parameters import LIMIT, PROJECT, SINCE, WORKFLOW, Parameter
 from clawmem.faces.parts.words import context_data, outcome_lines, plain_value, said
 from clawmem.faces.verbs.task import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
@@ -140,11 +141,13 @@ def list_(
         str | None, Parameter("Only sessions of this agent.", ("--of",), metavar="ID", completes="agent")
     ],
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of sessions.")],
+    since: Annotated[str | None, SINCE._replace(help="Only sessions that began on this day or later.")],
 ) -> Answer:
     """List the sessions, newest first."""
     check_choice(state, "state of a session", STATES)
+    first = since_of(call, since)
     listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
-    chosen = [session for session in listed.sessions if state in (None, session.state)][: limit or 20]
+    chosen = [each for each in listed.sessions if state in (None, each.state) and each.started >= first][: limit or 20]
     caller = call.runtime.caller()
     rows = [
         (record.id, record.agent, record.state, record.started, record.workflow or "", record.task or "")

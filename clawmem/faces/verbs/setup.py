@@ -98,8 +98,9 @@ def _limits(call: Call, harness: str) -> tuple[str, ...]:
     """Return a notice where the policy of a shared memory does not let the harness's agent see everything."""
     from clawmem.index.tables.rights import read_access
 
-    rules = read_access(call.runtime.vault())
-    if rules is None or rules.policy.sees_everything(rules.policy.people.get(harness) or Person(id=harness)):
+    rules, moment = read_access(call.runtime.vault()), stamp(call.runtime.now())
+    person = Person(id=harness) if rules is None else rules.policy.people.get(harness, Person(id=harness))
+    if rules is None or rules.policy.sees_everything(rules.grants, person, moment):
         return ()
     return (
         f"{ACCESS} does not let {harness} see everything, so it can neither remember nor learn here: give it a role in"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, point_in_time, reach_of
+from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, named_entity, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -32,7 +32,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED, STATUSES
-from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
+from clawmem.model.facts.fact_words import because, change_labels, fact_data, fact_line, trust_label
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import parse_period, parse_state, stamp
 from clawmem.model.language.text import check_choice, counted, normal
@@ -76,6 +76,11 @@ def show(
     moment = parse_state(as_of, here.caller.now) if as_of else None
     near = ""
     fact = fact.removeprefix("daily/")  # a daily note is named by its day
+    if as_of and not style and (entity := named_entity(here.vault, fact, here.caller)):
+        then = list_facts(here.vault, here.caller, filter_of(here.vault, here.caller, entity, as_of=as_of)).facts
+        data = {"facts": [fact_data(*placed) for placed, _ in then], **here.data}
+        talk = [] if then else ["Nothing that is known of it was true then."]
+        return Answer(data, [fact_line(*placed) for placed, _ in then], here.notices, talk=talk)
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
         try:
             return _entity(here, show_entity(here.vault, fact, here.caller))
@@ -84,7 +89,7 @@ def show(
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except AmbiguousId as problem:
-        is_prefix = problem.matches[0].startswith((fact, FACT_PREFIX + fact))
+        is_prefix = any(match.startswith((fact, FACT_PREFIX + fact)) for match in problem.matches[:1])
         if as_of and not is_prefix:
             problem.hint = f"`clawmem recall {quote(fact)} --as-of {quote(as_of)}` says what was true then."
         if is_prefix or style or as_of:
@@ -176,7 +181,8 @@ def _all_of(
 
 def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
-    record = fact_data(shown.fact, shown.entity, shown.against)
+    remarks = {"remarks": ", ".join([*change_labels(shown.fact), *because(shown.fact)]) or None}
+    record = {**fact_data(shown.fact, shown.entity, shown.against), **remarks}
     width = max(map(len, record))
     label = trust_label(shown.fact)
     notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}

@@ -84,12 +84,12 @@ OF_EXTENSIONS = {
 TOPICS = {
     "write": "remember note supersede edit retract forget undo",
     "ask": "recall context show list why diff log graph",
-    "conversations": "ingest learn heartbeat session",
+    "conversations": "ingest import learn heartbeat session",
     "look": "dashboard wiki review status",
     "vault": "init setup doctor config entity sync backup restore",
     "work": "task decision lesson workflow agent digest",
     "governance": "access guardrail claim evaluate eval failure principle",
-    "organisation": "org hub publish export import",
+    "organisation": "org hub publish export",
     "plumbing": "merge link redact promote synthesize tier cron hook mcp llm reindex schema completions aliases",
 }
 """The verbs of each topic of `clawmem help TOPIC`."""
@@ -116,6 +116,18 @@ TOGETHER = {
 
 ALIASES = {"search": "recall", "add": "remember"}
 
+EXPLAINED = {
+    "time": "Days in every verb that has a time: 2026-11-21, 2026-11, 2026, today, yesterday, 'last week', '9"
+    " November', or 3d, 2w, 6m, 1y for that long ago. --since and --until bound when something was said or"
+    " recorded, --as-of asks what was true on a day, --at what the memory was at a day or commit, and --valid-"
+    " from and --valid-to say when a fact begins and ends. Quote days of several words.",
+    "where": "What a fact is about, and for whom it is: --entity is who or what a fact is about: its path, or a name"
+    " of it. --project and --workflow are for whose work it is, and --scope how far it is seen: project, team,"
+    " framework, organisation or all. In a repository, its project is meant. --in says what recall looks at:"
+    " facts, events, notes, summaries or all.",
+}
+"""What `clawmem help WORD` explains that is no verb."""
+
 FORMER_VERBS = {
     "stale": "list --stale",
     "analytics": "status --usage",
@@ -126,38 +138,45 @@ FORMER_VERBS = {
 }
 """Words that were verbs, and what does now what they did. They still work."""
 
-USUAL_WORDS = {"evaluate": "task", "mcp": "serve"}
+USUAL_WORDS = {"evaluate": "task", "graph": "neighbors", "mcp": "serve"}
 """The second word of a verb that may be left out, if something else than another second word follows."""
 
 OTHER_WORDS = {
+    "agent add": "agent create",
+    "claim add": "remember",
+    "claim list": "list",
+    "claim show": "show",
     "entity add": "entity create",
+    "failure add": "failure record",
     "note add": "note",
     "sync setup": "sync --setup",
     "remember add": "remember",
+    "session add": "session start",
 }
 """Two words that stand for a verb's own."""
 
 OTHER_NAMES = {
-    "\\dt": "list", "alias": "entity alias", "amend": "edit", "ask": "recall", "cat": "show", "change": "supersede",
-    "chat": "recall", "check": "doctor", "clone": "sync", "conflicts": "review list", "correct": "edit",
-    "count": "status", "create": "init", "decisions": "decision list", "delete": "retract", "describe": "show",
-    "disable": "setup --remove", "end": "edit {0} --valid-to {2}", "events": "recall --in events", "facts": "list",
-    "find": "recall", "finde": "recall", "frage": "recall", "get": "show", "grep": "recall", "head": "list",
-    "history": "log", "how": "recall {words}", "info": "status", "join": "entity merge", "lessons": "lesson list",
-    "ls": "list", "lösche": "retract", "merke": "remember", "move": "edit {0} --entity {1}",
+    "\\dt": "list", "about": "show", "alias": "entity alias", "amend": "edit", "ask": "recall", "cat": "show",
+    "change": "supersede", "chat": "recall", "check": "doctor", "clone": "sync", "conflicts": "review list",
+    "correct": "edit", "count": "status", "create": "init", "decisions": "decision list", "delete": "retract",
+    "describe": "show", "disable": "setup --remove", "end": "edit {0} --valid-to {2}", "everything": "show",
+    "events": "recall --in events", "facts": "list", "find": "recall", "finde": "recall", "frage": "recall",
+    "get": "show", "grep": "recall", "head": "list", "history": "log", "how": "recall {words}", "info": "status",
+    "join": "entity merge", "lessons": "lesson list", "ls": "list", "lösche": "retract",
+    "messages": "recall '' --in events --since 'last week'", "merke": "remember", "move": "edit {0} --entity {1}",
     "mv": "edit {0} --entity {1}", "new": "remember", "nickname": "entity alias",
     "notes": "recall '' --in notes --since 'last week'", "off": "setup --remove", "open": "show",
     "pause": "setup --remove", "people": "entity list", "person": "show", "pin": "edit {0} --pin", "project": "show",
     "projects": "entity list", "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "redo": "undo",
     "remind": "remember {1} --valid-from {0} --valid-to {0}", "remove": "retract", "rename": "entity rename",
-    "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
-    "stop": "setup --remove", "store": "remember", "suche": "recall", "tag": "edit {0} --tag {1}",
+    "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config",
+    "stats": "status", "stop": "setup --remove", "store": "remember", "suche": "recall", "tag": "edit {0} --tag {1}",
     "tags": "list --jsonl --fields tags", "tail": "log", "tasks": "task list", "today": "log today",
-    "unforget": "undo {2}", "unpin": "edit {0} --unpin", "update": "supersede", "vergiss": "forget", "verify": "doctor",
-    "version": "--version", "wann": "recall {words}", "was": "recall {words}", "wer": "recall {words}",
-    "what": "recall {words}", "when": "recall {words}", "where": "recall {words}", "which": "recall {words}",
-    "who": "recall {words}", "whose": "recall {words}", "wo": "recall {words}", "yesterday": "log yesterday",
-    "zeige": "show",
+    "unforget": "undo {2}", "unpin": "edit {0} --unpin", "update": "supersede", "vergiss": "forget",
+    "verify": "doctor", "version": "--version", "wann": "recall {words}", "was": "recall {words}",
+    "week": "diff week", "wer": "recall {words}", "what": "recall {words}", "when": "recall {words}",
+    "where": "recall {words}", "which": "recall {words}", "who": "recall {words}", "whose": "recall {words}",
+    "wo": "recall {words}", "yesterday": "log yesterday", "zeige": "show",
 }  # fmt: skip
 """Words that other programs use for a verb; the message for an unknown verb names what does it. The words behind it
 take the places `{0}` and `{1}`, or follow; `{words}` are all of them."""
@@ -195,8 +214,13 @@ INSTEAD = {
     " `clawmem forget 'WORDS'` hides what they name from all answers.",
     "list --count": "`clawmem status` counts facts; `--limit N` shows so many.",
     "note --attach": "A note is text. `clawmem ingest FILE` keeps what a file says.",
+    "failure show": "`clawmem failure list` shows failures, and `clawmem failure modes` what each mode means.",
     "remember --from": "`clawmem remember - < FILE` stores each line of a file.",
+    "scope": "`clawmem help where` explains scopes.",
     "task add --due": "A task has no date: say it in the title: `clawmem task add 'Report, due 1 December'`.",
+    "task add --reason": "A task has no field for a reason: say it in the title, or in a page with --from FILE.",
+    "time": "`clawmem help time` explains days.",
+    "workflow add": "A new workflow is a file workflows/NAME.yaml; `clawmem workflow show software` shows one.",
 }
 INSTEAD |= {
     "agent delete": INSTEAD["agent disable"],

@@ -37,9 +37,9 @@ def why(
     ],
 ) -> Answer:
     """The answer contains the evidence, event, commits and authors of the fact, and the facts before and after it in
-    its chain, oldest first. With --impact, it has the facts that name it as a premise (`depends_on`, `derived_from` and
-    `merges` links), what rests on those, and so on, each fact once; then the pages that show one of these facts, and
-    the proposals about them."""
+    its chain, newest first; with --json the oldest. With --impact, it has the facts that name it as a premise
+    (`depends_on`, `derived_from` and `merges` links), what rests on those, and so on, each fact once; then the pages
+    that show one of these facts, and the proposals about them."""
     if show_impact:
         return _impact(call, fact, depth)
     vault = call.runtime.vault()
@@ -99,8 +99,8 @@ def _lines(result: WhyResult) -> Iterator[str]:
     yield from _evidence_lines(result)
     if len(result.chain) > 1:
         yield ""
-        yield "chain, oldest first"
-        for number, link in enumerate(result.chain, 1):
+        yield "chain, newest first"
+        for number, link in reversed([*enumerate(result.chain, 1)]):
             here = "  <- this fact" if link.fact.id == result.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
             yield f"     {_by(link)}"
@@ -108,8 +108,8 @@ def _lines(result: WhyResult) -> Iterator[str]:
             if len(later) > 1:
                 yield f"     replaced more than once: {', '.join(later)}"
     yield ""
-    yield "history  none of it is here" if result.begins and not result.history else "history, oldest first"
-    for entry in result.history:
+    yield "history  none of it is here" if result.begins and not result.history else "history, newest first"
+    for entry in reversed(result.history):
         yield f"  {entry_line(entry)}"
 
 

@@ -4,6 +4,7 @@ text."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from clawmem.index.refresh.refresh import FOLDERS, look_outside
 from clawmem.index.tables.intake import take_in
@@ -13,9 +14,10 @@ from clawmem.model.search.passage import SPREAD, row_of
 from clawmem.vault.vault import Vault
 
 _BATCH = 500
+_ROWS = 10_000
 _BYTES_BATCH = 4_000_000
 # Filled in by the heartbeat, or different in every index.
-_IGNORED = frozenset(("n", "seal", "tokens", "exact", "verdict"))
+_IGNORED = frozenset(("n", "last_n", "seal", "tokens", "exact", "verdict"))
 _BITS = (1 << 64) - 1
 
 
@@ -82,31 +84,25 @@ def _words(index: Index, table: str) -> int:
     database.execute(f"CREATE VIRTUAL TABLE temp.places USING fts5vocab(main, {table}, instance)")
     try:
         rows = database.execute("SELECT term, doc, offset FROM temp.places")
-        return _sum((term, _name(names, table, doc), at) for term, doc, at in rows)
+        return _sum((term, names.get(doc), at) for term, doc, at in rows)
     finally:
         database.execute("DROP TABLE temp.places")
 
 
-def _names(index: Index, table: str) -> Mapping[int, object]:
-    """Return an identifier of each row that is the same in any index; a hash for events and notes, which are many."""
+def _names(index: Index, table: str) -> Mapping[int, int]:
+    """Return a hash for each text that is the same in any index."""
     execute = index.database.execute
     if table == FACT_WORDS:
-        return {n: (entity, fact_id) for n, entity, fact_id in execute("SELECT n, entity, id FROM fact")}
-    names: dict[int, object] = {n: hash((day, event)) for n, day, event in execute("SELECT n, day, id FROM event")}
+        return {n: hash((entity, fact_id)) for n, entity, fact_id in execute("SELECT n, entity, id FROM fact")}
+    names = {n: hash((day, event)) for n, day, event in execute("SELECT n, day, id FROM event")}
     names.update((-n, hash((path, place))) for n, path, place in execute("SELECT n, path, place FROM note"))
-    return names
-
-
-def _name(names: Mapping[int, object], table: str, doc: int) -> object:
-    if table == FACT_WORDS:
-        return names.get(doc)
-    return names.get(row_of(doc)), abs(doc) % SPREAD
+    pieces = execute(f"SELECT id FROM {table}_docsize")
+    return {piece: hash((names.get(row_of(piece)), abs(piece) % SPREAD)) for (piece,) in pieces}
 
 
 def _sum(rows: Iterable[tuple[object, ...]]) -> int:
     """Return a digest of a set of rows in any order, with constant memory. Duplicate rows count twice."""
-    total = count = 0
-    for row in rows:
-        total = (total + hash(row)) & _BITS
-        count += 1
-    return (total << 64) | count
+    hashes, total, count = map(hash, rows), 0, 0
+    while batch := list(islice(hashes, _ROWS)):
+        total, count = total + sum(batch), count + len(batch)
+    return ((total & _BITS) << 64) | count

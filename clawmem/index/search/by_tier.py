@@ -1,9 +1,9 @@
 """Facts by tier: the size of each tier and its first facts, without reading the others."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, repeat
 from math import nextafter
 from typing import Any
 
@@ -144,8 +144,7 @@ def first_of_shelf(
     """
     found: list[FactCandidate] = []
     spare = SPARE
-    for row in _in_order(index, reader, shelf):
-        candidate = FactCandidate(*row)
+    for candidate in map(tuple.__new__, repeat(FactCandidate), _in_order(index, reader, shelf)):
         if candidate.id in without:
             continue
         found.append(candidate)
@@ -154,6 +153,12 @@ def first_of_shelf(
         if spare < 0:
             break
     return found
+
+
+def ids_always_hot(index: Index, reader: ReaderScope) -> list[str]:
+    """Return the ids of the facts on the shelf `ALWAYS`, of all entities."""
+    ranges = (found for owner in reader.owners for found in _ranges(reader, owner, ALWAYS, "fact_order"))
+    return [row[0] for source, values in ranges for row in index.database.execute(f"SELECT id FROM {source}", values)]
 
 
 def _in_order(index: Index, reader: ReaderScope, shelf: str) -> Iterator[tuple[Any, ...]]:
@@ -264,7 +269,7 @@ def candidates_matching(
     """Return all facts that meet an SQL condition. With `then`, whatever their status, as if active."""
     shelf, bounds = _shelf_of_row(reader.now, then)
     query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {QUARANTINE_PACE} AND {condition}"
-    return [FactCandidate(*row) for row in index.database.execute(query, (*bounds, *values))]
+    return _candidates(index.database.execute(query, (*bounds, *values)))
 
 
 def _chosen(
@@ -284,7 +289,12 @@ def _chosen(
         f" AND owner IN (SELECT value FROM json_each(?)){within}{reached}"
     )
     items = (*bounds, json.dumps(values), json.dumps(reader.owners), *more, *realms)
-    return [FactCandidate(*row) for row in index.database.execute(query, items)]
+    return _candidates(index.database.execute(query, items))
+
+
+def _candidates(rows: Iterable[tuple[Any, ...]]) -> list[FactCandidate]:
+    # There are hundreds: this makes them without a call of Python for each.
+    return list(map(tuple.__new__, repeat(FactCandidate), rows))
 
 
 def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:

@@ -8,7 +8,6 @@ seal. RowDamaged is raised if the two disagree.
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
 from clawmem.index.search.channels import (
     ChannelHits,
@@ -34,6 +33,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, pointers
 from clawmem.model.facts.reach import workflow_of_realm
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import owner_of
 
 IN = "in"

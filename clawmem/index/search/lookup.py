@@ -81,10 +81,12 @@ def _id_of_words(index: Index, words: str) -> str:
     found = [placed.fact.id for placed in facts_meant(index, words, [""])]
     if len(found) == 1:
         return found[0]
-    if found:
+    entities = [words] if entity_exists(index, words) else entities_known_as(index, words)
+    entity = next((name for name in entities if owner_of(name) is None), None)
+    if found or entity:
         from shlex import quote  # only where words are not enough
 
-        raise AmbiguousId(words, found, f"Name one by its id; `clawmem show {quote(words)}` shows them.")
+        raise AmbiguousId(words, found, f"Name one by its id; `clawmem show {quote(words)}` shows them.", entity)
     refuse_if_unreadable(index, f"the id '{words}'")
     if not is_reference(words):
         raise NotFound(f"No current fact has the words '{words}'.", _SHOWN_BY)

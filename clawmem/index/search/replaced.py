@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Sequence
 
 from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
@@ -10,15 +11,19 @@ from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_f
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over, last_moment_within, shown_end
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import DaySpan
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, SUCCEEDED
+from clawmem.model.records.event import Event
 
 _MAX_MATCHES = 200
 # Fraction of the best keyword score of current facts: a longer sentence with the same content scores slightly lower.
 _MIN_SCORE = 0.8
+_COLUMNS = f"fact.{FACT_COLUMNS.replace(', ', ', fact.')}"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def replaced_since(
@@ -48,25 +53,51 @@ def replaced_since(
     return max(filter(None, moments), default=None)
 
 
-def outdated_remarks(index: Index, event_ids: Collection[str], moment: str) -> dict[str, str]:
+def outdated_remarks(
+    index: Index, events: Collection[Event], moment: str, beside: Collection[str] = ()
+) -> dict[str, str]:
     """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words. What
-    an assistant answered to such an event no longer holds either.
+    an assistant answered to such an event no longer holds either, nor what has the words of a fact that was replaced by
+    one of those `beside`, by id.
 
     Facts that were merged, or only worded anew, still hold.
     """
+    event_ids = [event.id for event in events]
     answered = _answered(index, event_ids)
     rows = index.database.execute(
-        f"SELECT fact.{FACT_COLUMNS.replace(', ', ', fact.')} FROM json_each(?) AS given"
+        f"SELECT {_COLUMNS} FROM json_each(?) AS given"
         " CROSS JOIN fact INDEXED BY fact_event ON fact.event = given.value"
         f" WHERE status IN ('{SUPERSEDED}', '{RETRACTED}') OR valid_to <= ? ORDER BY fact.timestamp, fact.id",
         (json.dumps(sorted({*event_ids, *answered.values()})), moment),
     )
-    found: dict[str, str] = {}
+    found = _said_of_replaced(index, events, moment, beside) if beside and events else {}
     for row in rows:
         fact = fact_from_row(row).fact
         if fact.source_event and (remark := _remark(index, fact, moment)):
             found[fact.source_event] = remark
     return {**{answer: found[asked] for answer, asked in answered.items() if asked in found}, **found}
+
+
+def _said_of_replaced(index: Index, events: Collection[Event], moment: str, ids: Collection[str]) -> dict[str, str]:
+    """Return the remarks on events that say, as a whole or in a sentence, what a predecessor of some facts said."""
+    rows = index.database.execute(
+        "WITH RECURSIVE old (id) AS (SELECT value FROM json_each(?) UNION SELECT fact.id FROM old CROSS JOIN edge"
+        f" INDEXED BY edge_target ON edge.target = old.id AND edge.kind = '{SUCCEEDED}' CROSS JOIN fact ON"
+        f" fact.n = edge.n) SELECT {_COLUMNS} FROM old CROSS JOIN fact INDEXED BY fact_id ON fact.id = old.id"
+        f" WHERE status = '{SUPERSEDED}'",
+        (json.dumps(sorted(ids)),),
+    )
+    replaced = {normal(fact.fact): fact for fact in (fact_from_row(row).fact for row in rows)}
+    found = {}
+    for event in events if replaced else ():
+        written = event.text.casefold()
+        # To normalise each message would take milliseconds.
+        olds = {text: fact for text, fact in replaced.items() if text in written}
+        texts = map(normal, (event.text, *_SENTENCE_END.split(event.text))) if olds else ()
+        old = next((olds[text] for text in texts if text in olds), None)
+        if old is not None and (remark := _remark(index, old, moment)):
+            found[event.id] = remark
+    return found
 
 
 def _answered(index: Index, event_ids: Collection[str]) -> dict[str, str]:
@@ -83,11 +114,13 @@ def _answered(index: Index, event_ids: Collection[str]) -> dict[str, str]:
 
 def _remark(index: Index, fact: Fact, moment: str) -> str | None:
     if fact.status == RETRACTED:
-        return "no longer: withdrawn" if is_revoked(fact) else f"no longer: withdrawn: {fact.fact}"
+        why = ", ".join(("no longer: withdrawn", *because(fact)))
+        return "no longer: withdrawn" if is_revoked(fact) else f"{why}: {fact.fact}"
     if fact.status == SUPERSEDED:
         now = successor(index, fact)
-        same = now is None or normal(now.fact) == normal(fact.fact) or now.source_event == fact.source_event
-        return None if now is None or same else f"no longer: now {now.fact}"
+        if now is None or normal(now.fact) == normal(fact.fact):
+            return None
+        return None if fact.source_event and now.source_event == fact.source_event else f"no longer: now {now.fact}"
     return f"over since {day_of(shown_end(fact) or '')}" if is_over(fact, moment) else None
 
 

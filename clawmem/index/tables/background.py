@@ -77,8 +77,12 @@ def count_exactly(index: Index, count: Callable[[str], int]) -> int:
     return sum(_in_batches(index, act, count) for act in (_count_facts, _count_notes, _count_events))
 
 
-def count_events(index: Index, count: Callable[[str], int]) -> int:
-    """Count the context line of every event without an exact count. Return how many there were."""
+def count_recent(index: Index, count: Callable[[str], int]) -> int:
+    """Count the context line of every event without an exact count, and of a batch of facts and of notes: of an index
+    that was rebuilt, the heartbeat counts the others. Return the number of events."""
+    with index.writing():
+        _count_facts(index, count)
+        _count_notes(index, count)
     return _in_batches(index, _count_events, count)
 
 

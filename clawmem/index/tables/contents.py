@@ -50,10 +50,10 @@ class DayEvents(NamedTuple):
 
 def events_by_day(index: Index) -> dict[str, DayEvents]:
     """Return the events of each day, in the order of the days."""
-    query = (
-        f"SELECT day, count(*), max(n), sum(kind != {MODEL_RUN}), sum(kind = {SPOKEN})"
-        " FROM event INDEXED BY event_day GROUP BY day"
-    )
+    query = "SELECT day, events, last_n, learned_from, spoken FROM ledger WHERE events > 0 ORDER BY day"
+    if index.is_restricted:  # only what may be seen counts
+        numbers = f"count(*), max(n), sum(kind != {MODEL_RUN}), sum(kind = {SPOKEN})"
+        query = f"SELECT day, {numbers} FROM event INDEXED BY event_day GROUP BY day"
     return {day: DayEvents(*numbers) for day, *numbers in index.database.execute(query)}
 
 

@@ -15,10 +15,8 @@ from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import (
-    CHANNEL,
     ENTRY,
-    MARK,
-    PARTICIPANTS,
+    FOR_SOME,
     TITLE,
     Event,
     each_event,
@@ -45,10 +43,19 @@ _EVENT = (
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BATCH = 1000
-_OF_MARKS = frozenset((MARK, CHANNEL, *PARTICIPANTS))
 # The sitting of lines that tell a message, whose place is the row of the message or -1, and of marks.
 _LINES = ""
 _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
+
+# The numbers of `DayEvents`: what was added is counted, and not the day again.
+_LEDGER = (
+    "INSERT INTO ledger SELECT ?1, ?2, ?3, count(*), coalesce(max(n), 0),"
+    f" coalesce(sum(kind != {MODEL_RUN}), 0), coalesce(sum(kind = {SPOKEN}), 0) FROM event INDEXED BY event_day"
+    " WHERE day = ?1 AND n > coalesce((SELECT last_n FROM ledger WHERE day = ?1), 0) ON CONFLICT (day) DO UPDATE SET"
+    " size = excluded.size, crc = excluded.crc, events = events + excluded.events,"
+    " last_n = max(last_n, excluded.last_n), learned_from = learned_from + excluded.learned_from,"
+    " spoken = spoken + excluded.spoken"
+)
 
 
 def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
@@ -66,8 +73,7 @@ def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
         parse_events(content, path)  # raises with the line number in the whole file
         raise
     if data is not None:
-        row = (day, len(content), zlib.crc32(content))
-        index.database.execute("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?)", row)
+        index.database.execute(_LEDGER, (day, len(content), zlib.crc32(content)))
 
 
 def _known_size(index: Index, day: str, content: bytes) -> int | None:
@@ -201,7 +207,7 @@ def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tupl
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
     kind = MODEL_RUN if RUN_KEY in (event.metadata or {}) else OTHER if recalled or is_silent(event) else SPOKEN
-    mark = _mark(event) if event.metadata and not _OF_MARKS.isdisjoint(event.metadata) else None
+    mark = _mark(event) if event.metadata and not event.metadata.keys().isdisjoint(FOR_SOME) else None
     return (
         *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind, mark),
         line,

@@ -13,11 +13,13 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted
 from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
+from clawmem.model.language.text import counted
 from clawmem.model.records.access import (
     ACCESS_HINT,
     GRANTS_PATH,
@@ -25,11 +27,14 @@ from clawmem.model.records.access import (
     Grant,
     Person,
     Policy,
+    grants_to,
     mark_in,
     parse_grants,
     policy_from,
     verdict,
 )
+from clawmem.model.records.caller import Viewer
+from clawmem.model.records.event import Event
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.strict_json import checksum, refuse_unread
 from clawmem.model.search.passage import PART, SPREAD, row_of
@@ -38,6 +43,7 @@ from clawmem.vault.vault import Vault
 
 Allows = Callable[[AccessMark], bool]
 """Whether a viewer may see what has a mark."""
+IsOf = Callable[[Event], bool]  # whether a message is of a person
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
 _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
@@ -115,7 +121,7 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     if rules is None:
         if vault.viewer.names:
             raise NotFound(
-                f"This memory has no {ACCESS}, so nobody knows what {vault.viewer.names[0]} may see.",
+                f"The memory has no {ACCESS}, so nobody knows what {vault.viewer.names[0]} may see.",
                 f"Leave out --viewer and CLAWMEM_VIEWER. {ACCESS_HINT}",
             )
         return ()
@@ -128,17 +134,28 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
             hint = "`clawmem access show`, by a person, lists who is in it."
             raise NotFound(f"{ACCESS} has no person '{name}', so nothing is shown.", hint)
         found.append(person)
-    return tuple(person for person in found if not policy.sees_everything(person))
+    moment = viewer.moment()
+    return tuple(person for person in found if not policy.sees_everything(rules.grants, person, moment))
 
 
-def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:
-    """Return the ids of the marked messages that a person may see; none without a policy or such a person."""
+def messages_of(vault: Vault, index: Index, name: str, moment: str) -> tuple[IsOf, IsOf]:
+    """Return which messages concern a person: what they said, and in a memory that several people share what they may
+    see and is about them or names them; and which else are marked for those who may see them, and they may."""
     rules = read_access(vault)
     person = rules.policy.person(name) if rules else None
     if rules is None or person is None:
-        return set()
+        return (lambda event: event.speaker == name), lambda _: False
     rows = index.database.execute("SELECT id, mark FROM event WHERE mark IS NOT NULL").fetchall()
-    return {event_id for event_id, mark in rows if verdict(*rules, person, mark_in(mark), moment).allowed}
+    marks = {event_id: mark_in(mark) for event_id, mark in rows}
+    seen = {event_id: mark for event_id, mark in marks.items() if verdict(*rules, person, mark, moment).allowed}
+    about = {event_id for event_id, mark in seen.items() if any(map(person.is_named, mark.about))}
+    named = rules.policy.pattern_of(person)
+
+    def concerns(event: Event) -> bool:
+        shown = event.id in seen or event.id not in marks
+        return event.speaker == name or event.id in about or (shown and bool(named.search(event.text)))
+
+    return concerns, lambda event: event.id in seen
 
 
 def marks_of(index: Index, fact_id: str, event_id: str) -> tuple[AccessMark, ...]:
@@ -156,6 +173,28 @@ def is_restricted(vault: Vault) -> bool:
     return vault.viewer is not None and bool(viewers_of(vault, read_access(vault)))
 
 
+def for_everybody(vault: Vault, moment: str) -> Vault:
+    """Return the vault as somebody reads it who may see, at a moment, only what everybody may; the vault itself where
+    it has no policy."""
+    if read_access(vault) is None:
+        return vault
+    public = copy(vault)
+    public.viewer = Viewer((), "*", lambda: moment)  # no agent has this id
+    return public
+
+
+def hidden_facts(index: Index) -> set[str]:
+    """Return the ids of the facts that the index has and does not show."""
+    query = "SELECT id FROM main.fact WHERE n NOT IN (SELECT n FROM fact)"
+    return {name for (name,) in index.database.execute(query)} if index.is_restricted else set()
+
+
+def left_out(index: Index) -> tuple[str, ...]:
+    """Return a notice of how many facts are not shown, for a person who passes on what everybody may see."""
+    hidden = len(hidden_facts(index))
+    return (f"left out: {counted(hidden, 'fact')} that not everybody may see",) if hidden else ()
+
+
 @contextmanager
 def for_viewer(vault: Vault, index: Index) -> Iterator[None]:
     """Let the index show only what those for whom the vault is read may see, each of them. Raise NotPermitted for a
@@ -170,10 +209,10 @@ def for_viewer(vault: Vault, index: Index) -> Iterator[None]:
             f"What {viewers[-1].id} may see is known only of the memory as it is now.", "Leave out --at."
         )
     moment, owner = vault.viewer.moment(), "" if vault.viewer.names else vault.viewer.agent or ""
-    policy, grants = rules
+    own = [(person, grants_to(rules.grants, person, moment)) for person in viewers]
 
     def allows(mark: AccessMark) -> bool:
-        return all(verdict(policy, grants, person, mark, moment).allowed for person in viewers)
+        return all(verdict(rules.policy, grants, person, mark, moment).allowed for person, grants in own)
 
     with restricted(index, allows, owner):
         yield

@@ -30,7 +30,7 @@ VERSION = "35"
 #   of a line that tells a message, the row of that message. `kind`: SPOKEN, MODEL_RUN or OTHER.
 #   `tokens`: those of its context line, or NULL, and `words` those of each word of a long text. `verdict`: whether it
 #   reads as an order, or NULL, see `clawmem.index.tables.background`.
-# - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
+# - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed, and its `DayEvents`.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
 # - `claim`: of what the statement in row `n` may claim something: an empty text for each that may, and beside it what
 #   it gives a value of, or `-` if it denies something. See `clawmem.model.facts.claims`.
@@ -125,7 +125,8 @@ CREATE INDEX event_mark ON event (mark) WHERE mark IS NOT NULL;
 CREATE INDEX event_run ON event (day, n) WHERE kind = 2;
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
 CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;
-CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL, events INTEGER NOT NULL,
+  last_n INTEGER NOT NULL, learned_from INTEGER NOT NULL, spoken INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE note (
     n INTEGER PRIMARY KEY,
     path TEXT NOT NULL,

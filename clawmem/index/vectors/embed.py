@@ -52,7 +52,8 @@ class EmbeddedText(NamedTuple):
 def fact_texts(index: Index) -> Iterator[EmbeddedText]:
     """Yield every fact with its reason, preceded by the title of its entity if the fact does not name it."""
     for placed in all_facts(index):
-        title, statement = title_of(placed.entity), ", ".join([placed.fact.fact, *because(placed.fact)])
+        title = title_of(placed.entity)
+        statement = ", ".join([placed.fact.fact, *because(placed.fact), *placed.fact.tags])
         words = statement if title.lower() in statement.lower() else f"{title}: {statement}"
         yield EmbeddedText(placed.fact.id, words, key_of(words))
 

@@ -56,7 +56,7 @@ def _in_line(text: str, start: int, end: int) -> Iterator[TextSpan]:
     for stop in _END.finditer(text, start, end):
         if stop[0] == "." and _ABBREVIATION.search(text, max(at, stop.end() - 8), stop.end()):
             continue
-        if DAY_OF_MONTH.match(text, stop.end()):
+        if re.compile(DAY_OF_MONTH).match(text, stop.end()):
             continue
         yield from _trimmed(text, at, stop.end(), 0)
         at = stop.end()

@@ -23,7 +23,14 @@ from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
-from clawmem.model.proposals.para import OF_PROJECTS, EntityHint, FactChange, Proposition, project_of_event
+from clawmem.model.proposals.para import (
+    OF_PROJECTS,
+    EntityHint,
+    FactChange,
+    Proposition,
+    project_of_event,
+    usable_tags,
+)
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
 from clawmem.model.records.event import LONGEST_LINE
 from clawmem.model.safety.injection.find import find_injection
@@ -45,7 +52,7 @@ _SPEAKER = frozenset(
 _DEFAULTS: Mapping[str, Any] = {
     "event": None, "quote": None, "statement": None, "subject": "", "predicate": "", "object": "", "category": "fact",
     "confidence": 0.8, "importance": 0.5, "when": None, "ended": False, "changes": (), "about": None,
-    "valid_from": None, "former": None, "relation_phrase": "",
+    "valid_from": None, "former": None, "relation_phrase": "", "tags": (),
 }  # fmt: skip
 # A plan that begins on a day does not end with it.
 _BEGINS = re.compile(
@@ -346,6 +353,7 @@ def _proposition(
         ended=fact["ended"] and piece.role == "user",
         former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
         said_at=piece.event.timestamp,
+        tags=usable_tags(fact["tags"], words),
     )
     return without_value_as_start(found, catalog)
 
@@ -541,14 +549,19 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
 
 
 def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | None:
-    """Return the last day of a plan or a deadline: what the quote names, else the model's date if it is to come."""
+    """Return the last day of a plan or a deadline: what the quote names, else the model's date if it is to come. Of the
+    weeks of a weekday the model's is taken. The day of the message ends only what the quote calls today's."""
     message = _said(piece)
-    named = last_coming_day(find_dates(quote, message, ahead=True), message)
+    dates = find_dates(quote, message, ahead=True)
+    named = last_coming_day(dates, message)
     first, last = _span(fact["when"])
     if not last and _BEGINS.search(quote):
         return None
     day = last or first
-    return named or (day.isoformat() if day and day >= message else None)
+    if named and day and day - date.fromisoformat(named) in (_SLIP, 2 * _SLIP):
+        return day.isoformat()
+    is_today = day == message and any(found.day == message.isoformat() for found in dates)
+    return named or (day.isoformat() if day and (day > message or is_today) else None)
 
 
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:

@@ -13,7 +13,7 @@ from clawmem.llm.presets import ModelTask
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted, normal, one_line
-from clawmem.model.proposals.para import EntityHint
+from clawmem.model.proposals.para import EntityHint, usable_tags
 from clawmem.model.proposals.promotion import PromotionScore, ScoredFact, para_class
 from clawmem.model.records.entity import kind_of
 from clawmem.model.safety.secrets.find import find_secret
@@ -38,6 +38,7 @@ SCHEMA: Mapping[str, Any] = {
                     **_JUDGEMENT,
                     "at": {"type": "string"},
                     "over": {"type": "array", "items": {"type": "string"}},
+                    "t": {},
                 },
             },
         },
@@ -50,7 +51,8 @@ _MAY_END = frozenset(("project", "area", "resource"))
 
 class Judgements(NamedTuple):
     """What a reader judged, by `key_of`: the scores, and the places of facts that belong elsewhere. `finished` are the
-    entities whose work is over. `over` are the ids of older facts that facts replace, by their ids."""
+    entities whose work is over. By the ids of facts, `over` are those of older ones that they replace, and `tags` words
+    to ask for them by."""
 
     judge: str
     scores: Mapping[Key, PromotionScore] = {}
@@ -58,6 +60,7 @@ class Judgements(NamedTuple):
     notices: tuple[str, ...] = ()
     finished: tuple[str, ...] = ()
     over: Mapping[str, tuple[str, ...]] = {}
+    tags: Mapping[str, tuple[str, ...]] = {}
 
 
 def key_of(fact: Fact, entity: str) -> Key:
@@ -82,6 +85,7 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
     found: dict[Key, PromotionScore] = {}
     places: dict[Key, EntityHint] = {}
     over: dict[str, tuple[str, ...]] = {}
+    tags: dict[str, tuple[str, ...]] = {}
     dropped: Counter[str] = Counter()
     for judged in answer["judgements"]:
         other_fact = labels.get(judged["fact"].strip())
@@ -99,11 +103,13 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
             olds = _labelled(judged["fact"].strip(), other_fact.older)
             named = tuple(olds[label].id for label in dict.fromkeys(judged.get("over") or ()) if label in olds)
             over |= {other_fact.fact.id: named} if named else {}
+            words = usable_tags(judged.get("t"), other_fact.fact.fact)
+            tags |= {other_fact.fact.id: words} if words and not other_fact.fact.tags else {}
     reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.most_common())
     notices = (f"{counted(dropped.total(), 'judgement')} of {name} dropped: {reasons}.",) if dropped else ()
     ended = {other.strip().rpartition(" ")[2] for other in answer.get("finished", ())}  # with or without its class
     finished = {fact.entity for fact in shown if fact.entity in ended and kind_of(fact.entity) in _MAY_END}
-    return Judgements(name, found, places, notices, tuple(sorted(finished)), over)
+    return Judgements(name, found, places, notices, tuple(sorted(finished)), over, tags)
 
 
 def _labelled(label: str, older: Sequence[Fact]) -> dict[str, Fact]:
@@ -131,6 +137,7 @@ def render_candidates(shown: Sequence[ScoredFact]) -> str:
             "fact": scored_fact.fact.fact,
             "about": f"{para_class(scored_fact.entity)} {scored_fact.entity}",
             "category": scored_fact.fact.category,
+            "tags": scored_fact.fact.tags,
             "from": scored_fact.fact.trust or "user",
             "true_from": scored_fact.fact.valid_from,
             "true_until": scored_fact.fact.valid_to,

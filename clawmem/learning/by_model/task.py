@@ -258,7 +258,7 @@ CHANGES = ("replace", "end", "same", "refine")
 KINDS = ("person", "company", "project", "area", "resource", "archive")
 SHORT = {
     "e": "event", "q": "quote", "s": "statement", "of": "subject", "p": "predicate", "o": "object", "c": "category",
-    "i": "importance", "x": "changes", "at": "about",
+    "i": "importance", "x": "changes", "at": "about", "t": "tags",
 }  # fmt: skip
 """The keys of a fact as the task asks for them, with the full name of each, which is read as well."""
 _NUMBERS = {"type": "array", "items": {"type": ["integer", "string"]}}
@@ -270,6 +270,7 @@ _FACT: Mapping[str, Any] = {
         **{key: {"type": "string"} for key in ("q", "s", "of", "p", "o", "c", "when", "at")},
         "ended": {"type": "boolean"},
         "i": {"type": "number"},
+        "t": {"type": "array", "items": {"type": "string"}},
         "x": {"type": "object", "additionalProperties": {"type": "string", "enum": list(CHANGES)}},
     },
 }

@@ -398,7 +398,7 @@ class LearningRound:
 
 def _forgotten(proposition: Proposition, found: Proposal | None) -> LearningCandidate:
     if found is None:
-        reason = "It asks to forget something that is not known, or was asked before."
+        reason = "What it asks to forget is not known, not its speaker's to decide, or was asked before."
         return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
     return LearningCandidate(proposition, ends.PROPOSED, "review", found.says, entity=found.entity, proposal=found.id)
 

@@ -272,8 +272,8 @@ class RoundState:
         fresh = [PlacedFact(fact, entity) for entity in self.touched for fact in self._facts[entity].values()]
         written = {path: data for change in self.hidden for path, data in change.writes.items()}
         found = plan_forgetting(
-            self._work, targets, event, ids, fresh, lambda path: written.get(path) or self._work.read(path),
-            self.filed.ids, certain=certain,
+            self._work, targets, event, certain, ids=ids, fresh=fresh, taken=self.filed.ids,
+            read=lambda path: written.get(path) or self._work.read(path),
         )  # fmt: skip
         if found is None or found.proposal is None:
             return None

@@ -129,6 +129,8 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
     with writing(vault, caller, "decay", dry_run=dry_run) as work:
         days = vault.settings.whole("decay.archive_days")
         unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))
+        used = count_accesses(unfolded_accesses(vault))
+        unused = [placed for placed in unused if placed.fact.id not in used]
         decayed = (placed for placed in unused if should_archive(placed.fact, caller.now, days))
         due = [placed for placed in decayed if work.is_readable(placed.entity)]
         if dry_run or not due:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, takewhile
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, RETRACTED, REVOKED, SUPERSEDED, Fact
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import counted, normal, one_line
+from clawmem.model.language.text import counted, near_name, normal, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
 from clawmem.model.proposals.proposal import (
     DECIDE,
@@ -65,9 +66,11 @@ from clawmem.vault.vault import Vault
 
 KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
+STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
+_PARTS = re.compile(r"[,;]|\b(?:and|und|y|et)\b", re.IGNORECASE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
 # A message of which fewer telling words would be left is hidden as a whole.
 _FEWEST_LEFT = 2
@@ -98,7 +101,8 @@ class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
     (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
     messages stay that have the words, as parts of longer names or of what was hidden in part, each text that goes
-    from a message, and the proposals that say it."""
+    from a message, the proposals that say it, the ids of facts that say more than what was named, and what is spelled
+    nearly like a number or an address that was named, and stays."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -109,28 +113,49 @@ class Forgetting(NamedTuple):
     stay: int = 0
     texts: tuple[str, ...] = ()
     proposed: tuple[Proposal, ...] = ()
+    more: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 def plan_forgetting(
-    work: WriteScope,
-    targets: Sequence[Named],
-    request: Event | None = None,
-    ids: Collection[str] = (),
-    fresh: Iterable[PlacedFact] = (),
-    read: Callable[[str], bytes | None] | None = None,
-    taken: Collection[str] = (),
-    everywhere: bool = False,
-    certain: bool = False,
-    entity: str | None = None,
+    work: WriteScope, targets: Sequence[Named], request: Event | None = None, certain: bool = False, **rest: Any
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before. A
-    `certain` request is hidden also if nothing else is known.
+    `certain` request is hidden also if nothing else is known. What others than the user ask goes at once if they said
+    it or are the person concerned; of what else they may see, they only propose it.
 
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
     `read` reads a file of the vault. All facts of an `entity` are meant. What was replaced is still served as a former
     state, so it is meant, too; with `everywhere`, also what was hidden before.
     """
+    plan = partial(_plan, work, targets, request, **rest)
+    if request is None or is_of_user(request, work.vault.settings.words("user.name")):
+        return plan(certain=certain)
+    from clawmem.index.tables.rights import messages_of  # few requests are of others
+
+    concerns, sees = messages_of(work.vault, work.index, request.speaker or "", stamp(work.caller.now))
+    found = plan(reached=concerns) or plan(reached=lambda event: concerns(event) or sees(event), stays=True)
+    return found or (plan(reached=concerns, certain=True) if certain else None)
+
+
+def _plan(
+    work: WriteScope,
+    targets: Sequence[Named],
+    request: Event | None = None,
+    ids: Collection[str] = (),
+    fresh: Sequence[PlacedFact] = (),
+    read: Callable[[str], bytes | None] | None = None,
+    taken: Collection[str] = (),
+    everywhere: bool = False,
+    certain: bool = False,
+    entity: str | None = None,
+    reached: Callable[[Event], bool] | None = None,
+    stays: bool = False,
+    decided: Proposal | None = None,
+) -> Forgetting | None:
+    """Return the same of the messages that are `reached` (None: all). What `stays` until a person decides is only
+    proposed, and hidden once the proposal is `decided`."""
     if request and any(
         other_proposal.kind == KIND and other_proposal.source_event == request.id
         for other_proposal in read_proposals(work.vault).proposals
@@ -139,8 +164,7 @@ def plan_forgetting(
     ledgers = _ledgers(work, read or work.read, request)
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
-    own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
-    reached = _reach(work, own) if own else None
+    own = reached is not None
     group = {event.id for events in ledgers.values() for event in events if reached and reached(event)}
     known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.status != RETRACTED]
     known = [placed for placed in known if not own or placed.fact.source_event in group]
@@ -171,7 +195,7 @@ def plan_forgetting(
     served = (placed for placed in meant if everywhere or placed.fact.status != RETRACTED)
     meant = list({placed.fact.id: placed for placed in _with_corrected(served, known)}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
-    mark = identity if request else day_of(stamp(work.caller.now))
+    mark = decided.id if decided else identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
     going = (_going(event, mark) for many in hidden.values() for event in many.values())
     taught = [event.text for event in going if not request or event.id != request.id or ITSELF in targets]
@@ -198,7 +222,10 @@ def plan_forgetting(
         )
         for placed in meant
     )
-    proposal = _proposal(work, identity, request, meant, messages, wordings) if request else None
+    proposal = _proposal(work, identity, request, meant, messages, wordings, stays) if request else None
+    if request and stays:
+        gone = ()
+        hidden = {path: {request.id: many[request.id]} for path, many in hidden.items() if request.id in many}
     writes: dict[str, bytes | None] = {
         **work.items_with(gone),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
@@ -206,7 +233,7 @@ def plan_forgetting(
         **daily_pages_without(work, {placed.fact.id for placed in gone}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
-    other_text = f"{counted(len(gone), 'fact')} and {counted(len(messages), 'message')}"
+    other_text = f"{counted(len(gone), 'fact')} and {counted(sum(map(len, hidden.values())), 'message')}"
     rows = trailers(
         KIND, facts=[placed.fact.id for placed in gone], entities=sorted({placed.entity for placed in gone})
     )
@@ -223,7 +250,20 @@ def plan_forgetting(
     stay = sum(any(_names(words, text) for words in (*wordings, *first)) for text in left) if not request else 0
     texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
     shown_notes = tuple(dict.fromkeys(notes))
-    return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed)
+    named = {word for words in wordings for word in words if SPECIAL.search(word) and not request}
+    tokens = {token for text in left for token in tokens_of(text)} if named else set()
+    near = dict.fromkeys(name for word in sorted(named) if (name := near_name(word, tokens - {word})))
+    more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
+    return Forgetting(
+        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near)
+    )  # fmt: skip
+
+
+def _says_more(words: Sequence[str], text: str) -> bool:
+    """Return whether a statement lists several things of which words name only some."""
+    parts = _PARTS.split(text)
+    others = (part for part in parts if not means(words, part))
+    return any(means(words, part) for part in parts) and any(len(telling_words(part)) > 1 for part in others)
 
 
 def _with_corrected(meant: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> Iterator[PlacedFact]:
@@ -264,22 +304,13 @@ def _noted(work: WriteScope) -> list[Event]:
     return [Event("", "", "note", line.text) for page in pages for line in note_lines(work.text(page))]
 
 
-def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
-    """Return which messages a request of somebody else than the user reaches: what they said themselves and, in a
-    memory that several people share, what is marked for those who may see it, if they may."""
-    from clawmem.index.tables.rights import marked_for  # few requests are of others
-
-    visible = marked_for(work.vault, work.index, speaker, stamp(work.caller.now))
-    return lambda event: event.speaker == speaker or event.id in visible
-
-
 def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
     """Return the change that hides new messages which repeat what somebody asked to forget: those that ask for a number
     or a name of a request, or confirm that it goes, and what an assistant repeats of it. None if there are none."""
     requests = {
-        proposal.source_event: proposal
-        for proposal in read_proposals(work.vault).proposals
-        if proposal.kind == KIND and proposal.status != REJECTED and proposal.source_event
+        each.source_event: each
+        for each in read_proposals(work.vault).proposals
+        if each.kind == KIND and each.source_event and not {REJECTED, STAYS} & {each.status, *(each.details or {})}
     }
     if not requests:
         return None
@@ -462,7 +493,13 @@ def _names(words: Sequence[str], text: str) -> bool:
 
 
 def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
-    """Return the writes that show again what a rejected request has hidden."""
+    """Return the writes that show again what a rejected request has hidden, or hide what an approved one proposed."""
+    details = proposal.details or {}
+    if proposal.status != REJECTED and STAYS in details:
+        wanted = {*details["events"], *(target.id for target in proposal.targets)}
+        words = [(text,) for text in details["words"]]
+        found = _plan(work, words, ids=wanted, reached=lambda event: event.id in wanted, decided=proposal)
+        return found.change.writes if found else {}
     if proposal.status != REJECTED:
         return {}
     hidden = by_ids(work.index, [target.id for target in proposal.targets]).values()
@@ -511,17 +548,20 @@ def _proposal(
     meant: Sequence[PlacedFact],
     messages: Sequence[Event],
     wordings: Sequence[tuple[str, ...]],
+    stays: bool,
 ) -> Proposal:
     text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
     more = f", and {len(messages) - _MOST_SHOWN} more" if len(messages) > _MOST_SHOWN else ""
     why = "It was asked for, and is hidden until you decide. Approve to forget it, reject to show it again."
+    why = f"{request.speaker}, whom it does not concern, asks for it. It is shown until you decide." if stays else why
     why += f" Messages: {', '.join(shown)}{more}."
+    details: dict[str, Any] = {"events": [message.id for message in messages], "words": list(map(" ".join, wordings))}
     return Proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
         targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),
         entity=meant[0].entity if meant else None, source_event=request.id, agent=request.agent,
-        details={"events": [message.id for message in messages], "words": [" ".join(words) for words in wordings]},
+        details={**details, **({STAYS: True} if stays else {})},
     )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.history import redaction
 from clawmem.vault.history.redaction import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
 from clawmem.vault.state.own_commits import record_commits, rename_commits
@@ -269,10 +270,11 @@ def _tombstone_change(
     reason: str | None,
 ) -> Change:
     """Return the commit that documents the redaction: the record, the marked facts and the adjusted quote spans."""
-    at = stamp(caller.now)
+    at, person, needles = stamp(caller.now), personal_identity(vault.git), compile_needles(tuple(texts))
+    by = person.name if person and not contains(person.name.encode(), needles) else _A_PERSON
     head = vault.head().commit
     record = RedactionRecord(
-        at, _A_PERSON, reason, tuple(placed.fact.id for placed in records.facts), tuple(records.events), len(new.held),
+        at, by, reason, tuple(placed.fact.id for placed in records.facts), tuple(records.events), len(new.held),
         head if hard_to_guess(texts) else None, base,
     )  # fmt: skip
     try:
@@ -281,9 +283,7 @@ def _tombstone_change(
         raise Unreadable(RECORD, None, str(problem)) from None
     writes: dict[str, bytes | None] = {RECORD: kept}
     writes.update(_items_writes(vault, records, base, {"at": at, **({"reason": reason} if reason else {})}))
-    writes.update(
-        _proposals_after(vault, base, compile_needles(tuple(texts)), ReviewDecision(_A_PERSON, at, "redacted"))
-    )
+    writes.update(_proposals_after(vault, base, needles, ReviewDecision(by, at, "redacted")))
     words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
     items = trailers(
         "redact",

@@ -1,5 +1,6 @@
 """Remember: store drafts as facts, one commit each. A known statement is reinforced, not stored twice."""
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from clawmem.model.facts.catalog import ASK, NEWEST, is_replaced, is_single
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import (
+    DEFAULT_CATEGORY,
     Fact,
     agent_of_source,
     is_low_trust,
@@ -43,7 +45,9 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import orders_in, without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line
-from clawmem.model.records.entity import items_path, slug, title_in
+from clawmem.model.records.entity import items_path, slug, title_in, title_of
+from clawmem.model.records.event import MARK
+from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
@@ -243,7 +247,7 @@ class FactPlanner:
         message = self._resolved(without_approval(self._as_caller(draft.fact)))
         if place is not None:
             return self._reinforce(batch, place, message, entity)
-        fact = self._based(with_identity(message, work.caller, self._new_id()))
+        fact = self._marked(self._based(with_identity(message, work.caller, self._new_id())), entity)
         proposed = self._quarantined(fact, entity)
         if proposed is not None:
             return proposed
@@ -256,6 +260,24 @@ class FactPlanner:
         if not rivals:
             return RememberedFact(fact, entity, "added"), change
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
+
+    def _marked(self, fact: Fact, entity: str) -> Fact:
+        """Return a fact whose category is a kind of content of a shared memory with the mark of that kind, and of whom
+        it names: without one, everybody would see it until somebody marks it."""
+        if fact.category == DEFAULT_CATEGORY or not os.path.lexists(self._work.vault.path(ACCESS)):
+            return fact
+        from clawmem.index.tables.rights import read_access  # only where several people share a memory
+        from clawmem.model.records.access import AccessMark, Policy, narrowest
+
+        policy = rules.policy if (rules := read_access(self._work.vault)) else Policy()
+        kind = next((name for name in policy.kinds if name.casefold() == fact.category.casefold()), None)
+        if kind is None or MARK in (fact.metadata or {}):
+            return fact
+        text = " ".join((fact.fact, fact.subject or "", title_of(entity)))
+        about = (person.id for person in policy.people.values() if policy.pattern_of(person).search(text))
+        mark = AccessMark((kind,), tuple(about))
+        self.notices.append(f"{fact.id} is {mark.in_words}: not everybody may see it")
+        return fact._replace(metadata={**(fact.metadata or {}), MARK: narrowest([mark])})
 
     def _in_project(self, draft: Draft, entity: str) -> tuple[Draft, str]:
         """Return the draft with the project in which its agent works, if it is about nothing else, and its place."""

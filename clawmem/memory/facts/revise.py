@@ -39,6 +39,7 @@ from clawmem.model.facts.fact import (
     trust_rank,
     with_vital_importance,
 )
+from clawmem.model.facts.fact_words import without_because
 from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
@@ -459,5 +460,5 @@ def _earliest_start(sources: Sequence[PlacedFact]) -> str | None:
 
 
 def check_reason(reason: str | None) -> str | None:
-    """Return the reason as one printable line, or None."""
-    return check_statement(reason, "reason") if reason is not None else None
+    """Return the reason as one printable line without "because", or None."""
+    return without_because(check_statement(reason, "reason")) if reason is not None else None

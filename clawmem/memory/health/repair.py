@@ -32,6 +32,7 @@ from clawmem.memory.health.checks.tree import (
     with_attributes,
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING
+from clawmem.memory.pages.summaries import tier_rule
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.complete_merges import merge_duplicate_ids
 from clawmem.memory.sync.finish_merge import finish_merge
@@ -166,7 +167,7 @@ def _generated_block(work: WriteScope, name: str) -> str:
         facts = work.facts(name)
     except ClawmemError:
         return ""
-    return facts_block(name, facts, work.caller.now)
+    return facts_block(name, facts, work.caller.now, rule=tier_rule(work))
 
 
 def _change(work: WriteScope, place: str, what: str, path: str, content: bytes, entity: str | None = None) -> Change:

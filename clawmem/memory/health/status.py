@@ -38,6 +38,7 @@ from clawmem.model.records.event import (
     total_tokens,
     unpriced_tokens,
 )
+from clawmem.model.records.layout import ACCESS
 from clawmem.model.settings.acceptance import Signature, accepts
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.model.settings.settings import is_command, model_names
@@ -243,6 +244,7 @@ def status(vault: Vault, today: str = "") -> Status:
         learning = learning_state(vault, index, today)
         numbers = fact_counts(index)
         uncounted = () if learning.uncounted is None else (learning.uncounted,)
+        shown = (*uncounted, *_set_aside(vault), *_unmarked(vault, learning.reading.unread))
         return Status(
             name=vault.settings.words("vault.name"),
             format=vault.settings.whole("format"),
@@ -257,7 +259,7 @@ def status(vault: Vault, today: str = "") -> Status:
             edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
-            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable, *uncounted, *_set_aside(vault)),
+            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable, *shown),
             proposals=len(filed.open),
             candidates=sum(map(is_candidate, filed.open)),
             accepted=is_accepted(vault.git_dir, vault.environment),
@@ -284,6 +286,12 @@ def _set_aside(vault: Vault) -> tuple[str, ...]:
     if not aside:
         return ()
     return (f"the model gave no usable answer on {counted(len(aside), 'event')}, set aside: {', '.join(aside[-5:])}",)
+
+
+def _unmarked(vault: Vault, unread: int) -> tuple[str, ...]:
+    """How much of a shared memory may be for some people only, and has no mark yet."""
+    says = f"what is for some people only in {counted(unread, 'message')} that no reader has read is not marked yet"
+    return (says,) if unread and vault.path(ACCESS).exists() else ()
 
 
 def _index_state(vault: Vault) -> str:

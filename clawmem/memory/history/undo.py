@@ -97,7 +97,10 @@ def _last_own_change(
     author = agent_author(agent) or personal_identity(vault.git)
     if author is None:
         raise Refused("git does not say who you are, so clawmem cannot tell which changes are yours.", _NAME_THE_COMMIT)
+    undone = set[str | None]()  # by an undo that stands
     for entry in history.entries(HistoryFilter()):
+        if entry.op == UNDO and entry.commit not in undone:
+            undone.add(entry.undoes)
         is_own = entry.agent == agent if agent else (entry.author, entry.author_email) == author and not entry.agent
         if entry.op == REDACT and not agent:
             raise Refused(
@@ -107,7 +110,13 @@ def _last_own_change(
         if not is_own or entry.op in (UNDO, *OF_PAGES) or len(entry.parents) != 1:
             continue
         _check_undoable(entry)
-        plan = plan_undo(vault, index, history, read, entry, None)
+        try:
+            plan = plan_undo(vault, index, history, read, entry, None)
+        except Refused:
+            # Its fact was changed since by the undo of an earlier change.
+            if entry.commit in undone:
+                continue
+            raise
         if plan.writes:
             return _UndoTarget(entry, None), plan
     raise Refused(f"Nothing to undo: no change of {author.name} stands that could be undone.", _NAME_THE_COMMIT)

@@ -72,7 +72,7 @@ def refresh_guardrail_pages(work: WriteScope, dry_run: bool = False) -> Refreshe
     if not pages or dry_run:
         return RefreshedPages(tuple(pages), None, work.notices, problems)
     change = Change(subject_line("curate", GLOBAL, "guardrails"), pages, trailers("curate"))
-    return RefreshedPages(tuple(pages), work.commit([change], "guardrails")[-1], work.notices, problems)
+    return RefreshedPages(tuple(pages), work.join(change, "guardrails"), work.notices, problems)
 
 
 def _pages_after(

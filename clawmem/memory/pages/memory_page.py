@@ -54,7 +54,7 @@ def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> RefreshedPag
     if after is None or dry_run:
         return RefreshedPages((PATH,) if after else (), notices=work.notices)
     change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after}, trailers("curate"))
-    return RefreshedPages((PATH,), work.commit([change], "memory")[-1], work.notices)
+    return RefreshedPages((PATH,), work.join(change, "memory"), work.notices)
 
 
 def memory_page_after(work: WriteScope, changed: Iterable[PlacedFact] = ()) -> bytes | None:

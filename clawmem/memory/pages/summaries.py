@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
-from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, entities, facts_of
-from clawmem.index.tables.background import count_events, count_exactly, judge_events, needs_counting
-from clawmem.index.tables.fact_marks import counted_fact
+from clawmem.index.tables.background import count_exactly, count_recent, judge_events, needs_counting
+from clawmem.index.tables.fact_marks import counted_fact, plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.pages.memory_page import PATH, RefreshedPages, memory_page_after
@@ -21,8 +20,17 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp, week_began
+from clawmem.model.lifecycle.tiers import SCORE_POLICY
 from clawmem.model.pages.daily import day_and_agent, without_notes
-from clawmem.model.pages.summary import INDEX_PATH, IndexRow, facts_block, generated_part, index_page, with_generated
+from clawmem.model.pages.summary import (
+    INDEX_PATH,
+    IndexRow,
+    TierRule,
+    facts_block,
+    generated_part,
+    index_page,
+    with_generated,
+)
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import Entity, is_candidate_place, name_of_path, owner_of, summary_path
 from clawmem.model.settings.permission import forbidden, rights_of
@@ -32,13 +40,13 @@ from clawmem.vault.vault import Vault
 def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
     """Update the generated part of every page whose facts changed. The rest of a page is never changed.
 
-    Tiers are computed for the start of the week. Within a week only
-    changed or ended facts change a page; in a new week all pages are updated. The pages of entities with unreadable
+    Tiers are computed for the start of the week. Within a week only changed or ended facts, and another policy, change
+    a page; in a new week all pages are updated. The pages of entities with unreadable
     files, and then the index page too, are not changed.
 
     The index of the write scope must be at HEAD.
     """
-    since = week_of(work)
+    rule = tier_rule(work)
     by_entity: dict[str, list[Fact]] = defaultdict(list)
     for placed in all_facts(work.index):
         by_entity[placed.entity].append(counted_fact(work.index, placed.fact))
@@ -49,7 +57,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
     candidates = {name for name in by_entity if is_candidate_place(name)}
     for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread} - candidates):
         try:
-            page = summary_after(work, name, by_entity[name], since)
+            page = summary_after(work, name, by_entity[name], rule)
         except ClawmemError as problem:
             problems.append(problem)
             continue
@@ -63,18 +71,19 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
         return RefreshedPages(tuple(changed), None, work.notices, tuple(problems))
     words = f"{len(changed)} refreshed" if changed else "the index"
     change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
-    return RefreshedPages(tuple(changed), work.commit([change], "summaries")[-1], work.notices, tuple(problems))
+    return RefreshedPages(tuple(changed), work.join(change, "summaries"), work.notices, tuple(problems))
 
 
-def week_of(work: WriteScope) -> datetime:
-    """Return the start of the week for which tiers are computed."""
-    return week_began(work.caller.now)
+def tier_rule(work: WriteScope) -> TierRule:
+    """Return how the tiers of all pages are told."""
+    policy = work.vault.settings.words("tiers.policy")
+    return TierRule(policy, plain_importances(work.index) if policy == SCORE_POLICY else {})
 
 
-def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: datetime) -> bytes | None:
+def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], rule: TierRule) -> bytes | None:
     """Return the page of an entity with its generated part made of these facts, or None if it does not change.
 
-    Tiers are those at `since`. Raise Unreadable for a page with conflict markers."""
+    Tiers are those at the start of the week. Raise Unreadable for a page with conflict markers."""
     path = summary_path(name)
     data = work.read(path)
     if data is None:
@@ -84,7 +93,9 @@ def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: dat
         before = data.decode("utf-8-sig", errors="replace")
     text = data.decode("utf-8-sig", errors="replace")
     refuse_conflict_markers(text, path)
-    after = with_generated(text, facts_block(name, facts, since, today=stamp(work.caller.now)))
+    after = with_generated(
+        text, facts_block(name, facts, week_began(work.caller.now), today=stamp(work.caller.now), rule=rule)
+    )
     return after.encode() if after != before else None
 
 
@@ -112,7 +123,7 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
     """Return the summaries of the changed facts' entities, and MEMORY.md, where their generated parts change.
 
     Pages that do not exist, that cannot be read or that the calling agent may not write are left to the heartbeat."""
-    changed = list(changed)
+    changed, rule = list(changed), tier_rule(work)
     writes: dict[str, bytes | None] = {}
     for entity in dict.fromkeys(placed.entity for placed in changed):
         new = {placed.fact.id: placed.fact for placed in changed if placed.entity == entity}
@@ -123,7 +134,7 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
         if work.read(path) is None or not work.is_readable(entity):
             continue
         try:
-            page = summary_after(work, entity, facts, week_of(work))
+            page = summary_after(work, entity, facts, rule)
         except ClawmemError:
             continue  # the heartbeat reports the page
         if page is not None:
@@ -183,10 +194,16 @@ def count_tokens(vault: Vault) -> TokenCountResult:
 
 
 def count_said(vault: Vault) -> None:
-    """Count the tokens of new events, which a context would count too high. Makes no commit."""
+    """Count the tokens of what was said and recorded since, which a context would count too high. Makes no commit."""
+    run_query(vault, _count_recent, one_state=False)
+
+
+def _count_recent(index: Index) -> int:
+    if not index.kept or not needs_counting(index):
+        return 0
     from clawmem.index.tables.background import exact_counter  # making it takes 0.2 s
 
-    run_query(vault, lambda index: count_events(index, exact_counter()) if index.kept else 0, one_state=False)
+    return count_recent(index, exact_counter())
 
 
 def _count(index: Index) -> TokenCountResult:

@@ -1,7 +1,8 @@
 """The draft: a requested fact before it has an id, a time and an entity."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from clawmem.errors import InvalidInput
@@ -20,11 +21,20 @@ _OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded
 _LONGEST_WORD = 80
 _BY_VERB = {"supersedes": "supersede", "merges": "merge", BESIDE: "review approve --beside"}
 _OCCASIONS = frozenset(
-    "appointment breakfast brunch concert demo dinner exam flight interview lunch match meeting meetup party picnic"
-    " presentation rehearsal reunion viewing visit wedding webinar workshop".split()
+    "appointment breakfast brunch concert conference deadline demo dinner exam flies flight fly interview lunch match"
+    " meeting meetup party picnic planned presentation rehearsal reunion review scheduled trip viewing visit visits"
+    " wedding webinar workshop abendessen abgabefrist besprechung besuch besucht feier fliegen fliegt flug geplant"
+    " hochzeit konferenz konzert mittagessen prüfung reise termin treffen".split()
 )
-# What begins on a day, or is bounded by it, is not over after it.
-_LASTING = frozenset("after as before begin begins by from open opens since start starting starts until".split())
+# What begins on a day, or is bounded by it, is not over after it, unless a last day is named, too.
+_LASTING = frozenset(
+    "after as before begin begins by from open opens since start starting starts until beginnt seit startet vor".split()
+)
+_SEVERAL_DAYS = re.compile(
+    r"\b(?:from|vom|von) [^:;]{1,20}? (?:to|till|until|bis) (?:the )?"
+    r"(?:\d{4}-|(?:\d{1,2}\S* (?:of )?)?(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]))",
+    re.IGNORECASE,
+)
 LINKED_BY_HAND = tuple(link_kind for link_kind in LINK_TYPES if link_kind not in _BY_VERB)
 _LINES = tuple("source source_event workflow scope project agent relation_phrase subject predicate object".split())
 
@@ -102,19 +112,30 @@ def _normalised(fact: Fact, now: datetime, dated: bool) -> Fact:
 
 
 def _is_occasion(statement: str) -> bool:
-    """Return whether a statement is about something that is over after its day, such as a dinner."""
-    words = {word.strip(".,:;!?()").lower() for word in statement.split()}
-    return not _OCCASIONS.isdisjoint(words) and _LASTING.isdisjoint(words)
+    """Return whether a statement is about something that is over after its last day, such as a dinner."""
+    words = set(_lower_words(statement))
+    return not _OCCASIONS.isdisjoint(words) and (
+        _LASTING.isdisjoint(words) or _SEVERAL_DAYS.search(statement) is not None
+    )
+
+
+def _lower_words(statement: str) -> list[str]:
+    return [word.strip(".,:;!?()").lower() for word in statement.split()]
 
 
 def _planned_for(statement: str, now: datetime, dated: bool) -> str | None:
-    """Return the last day that a plan names, or None. A day that comes again each year or week is no end."""
-    from clawmem.model.language.date_words import find_dates, last_coming_day, recurs  # its pattern takes milliseconds
+    """Return the last day that a plan names, or None. A day that comes again each year or week is no end, and one that
+    has passed only for what begins with an occasion: "Dinner with Jane on 8 November."."""
+    # They take milliseconds to load.
+    from clawmem.model.language.date_words import find_dates, in_english, last_coming_day, recurs
+    from clawmem.model.language.question import tells_past
 
     if recurs(statement):
         return None
-    dates = (found for found in find_dates(statement, now.date(), ahead=True) if dated or not found.label)
-    return last_coming_day(dates, now.date())
+    text = in_english(statement, now.date())
+    dates = [found for found in find_dates(text, now.date(), ahead=True) if dated or not found.label]
+    passed = _OCCASIONS.intersection(_lower_words(statement)[:1]) and not tells_past(statement)
+    return last_coming_day(dates, now.date()) or (last_coming_day(dates, date.min) if passed else None)
 
 
 def _line(text: str | None, what: str) -> str | None:

@@ -73,19 +73,27 @@ _OF_RULES = (
     "settles conflicts by `", "two machines", "on another machine", "condensed into one claim", "active until this is",
 )  # fmt: skip
 _REPLACING = ("supersedes", "merges")
+_GROUNDS = ("supports", "derived_from", "depends_on", "relates_to")
 NOT_CHOSEN = "Not chosen"
 _SAID = (("why", "Why"), ("because", "Because"))
 
 
 def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
     """Yield the reasons of a fact, each as a label and a text: why it was decided, what taught it, why it replaced
-    another fact, why it was withdrawn, and each option that was not chosen, with the reason against it."""
+    another fact or is linked to it, why it was withdrawn, and each option that was not chosen, with the reason
+    against it."""
     details = fact.details or {}
     for key, label in _SAID:
         if text := _text(details.get(key)):
             yield label, text
     if change := _reason_of_change(fact):
         yield "Because", change
+    # That of a premise in brackets is the sentence itself.
+    yield from (
+        ("Because", link.reason)
+        for link in fact.links
+        if link.type in _GROUNDS and link.reason and "[[" not in link.reason
+    )
     items = details.get("alternatives")
     for record in items if isinstance(items, list) else ():
         if isinstance(record, Mapping) and (option := _text(record.get("option"))):
@@ -98,7 +106,13 @@ def because(fact: Fact) -> list[str]:
     items = [text for label, text in reasons_of(fact) if label != NOT_CHOSEN] if _has_reasons(fact) else []
     if fact.status == RETRACTED:
         items.reverse()  # why it was withdrawn, before why it was decided
-    return [f"because {' '.join(items[0].split()).rstrip('.')}"] if items else []
+    return [f"because {without_because(items[0]).rstrip('.')}"] if items else []
+
+
+def without_because(reason: str) -> str:
+    """Return a reason as one line, without the word that is written before reasons."""
+    words = " ".join(reason.split())
+    return words[8:] if words.lower().startswith("because ") else words
 
 
 def searched_reasons(fact: Fact) -> list[str]:

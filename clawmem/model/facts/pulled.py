@@ -7,6 +7,7 @@ from typing import Any
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, EXTERNAL, GUARDRAIL, Fact
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import slug
+from clawmem.model.records.event import MARK
 
 PULLED = "resources/organisation"
 """The folder of the entities that hold pulled facts."""
@@ -37,8 +38,9 @@ class FactOrigin(NamedTuple):
 def pulled_fact(fact: Fact, origin: FactOrigin) -> Fact:
     """Return the copy of a fact of the organisation that a vault keeps.
 
-    Its trust is that of a text from outside. What would lead every context, importance and the category of guardrails,
-    is left out: that is for each vault to decide. Evidence and links stay in the vault of the origin."""
+    Its trust is that of a text from outside, and its mark that of the origin. What would lead every context, importance
+    and the category of guardrails, is left out: that is for each vault to decide. Evidence and links stay there."""
+    mark = {key: value for key, value in (fact.metadata or {}).items() if key == MARK}
     return Fact(
         id=fact.id,
         fact=fact.fact,
@@ -55,7 +57,7 @@ def pulled_fact(fact: Fact, origin: FactOrigin) -> Fact:
         confidence=fact.confidence,
         trust=EXTERNAL,
         tags=fact.tags,
-        metadata={ORIGIN: {**origin._asdict(), "scopes": list(origin.scopes)}},
+        metadata={ORIGIN: {**origin._asdict(), "scopes": list(origin.scopes)}, **mark},
     )
 
 

@@ -14,14 +14,10 @@ NAMED, COUNTRY, REGION, ADDRESS = "named", "country", "region", "address"
 UNNAMED, DESCRIBED = "unnamed", "described"
 # The values of these relations are names; for other relations, any two different values contradict each other.
 _BY_NAME = frozenset(("place", "organisation", "person"))
-_CALLED = re.compile(r"\b(?:called|named) [\"']?[A-Z0-9]")
-_ASIDE = re.compile(
-    r"[,(]| (?:in|near|with|on|at|of|for|from|by|outside|inside|close|next|and|or|that|which|where|who)\b"
-)
+_CALLED = r"\b(?:called|named) [\"']?[A-Z0-9]"
+_ASIDE = r"[,(]| (?:in|near|with|on|at|of|for|from|by|outside|inside|close|next|and|or|that|which|where|who)\b"
 # A part of an organisation rather than the organisation.
-_PART = re.compile(
-    r"\b(?:office|branch|department|team|headquarters|hq|desk|site|floor|division|counter|unit)s?$", re.IGNORECASE
-)
+_PART = r"(?i)\b(?:office|branch|department|team|headquarters|hq|desk|site|floor|division|counter|unit)s?$"
 _WITHOUT_NAME = frozenset("a an some my our their his her its another this that one two three any someone".split())
 # Countries and continents, in lower case.
 _SINGLE = """
@@ -82,11 +78,11 @@ def value_class(kind: str, value: str) -> str:
             return COUNTRY if name in _COUNTRIES else REGION
     if _is_named(value):
         return NAMED
-    return DESCRIBED if kind == "place" or _PART.search(_head(value)) else UNNAMED
+    return DESCRIBED if kind == "place" or re.search(_PART, _head(value)) else UNNAMED
 
 
 def _is_named(value: str) -> bool:
-    if _CALLED.search(value):
+    if re.search(_CALLED, value):
         return True
     words = _head(value).split()
     if not words or words[0].lower() in _WITHOUT_NAME:
@@ -98,7 +94,7 @@ def _is_named(value: str) -> bool:
 
 def _head(value: str) -> str:
     """Return the words before any addition such as "in Oslo" or "which ..."."""
-    return _ASIDE.split(value.strip(), maxsplit=1)[0]
+    return re.split(_ASIDE, value.strip(), maxsplit=1)[0]
 
 
 def _all_common(words: list[str]) -> bool:

@@ -12,14 +12,14 @@ from clawmem.model.forms import WrongValue, read_record, to_record
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.strict_json import MANIFEST_BYTES, read_json
 
-ACCESS = "access"
+ACCESS, RIGHTS = "access", "rights"
 UNDO = "undo"
 REDACT = "redact"
 FORGET = "forget"
 NOTE = "note"
 UNDOES = "Undoes"
-HOUSEKEEPING = frozenset((ACCESS, "decay", "premises", "relate"))
-"""What the heartbeat does to facts after somebody recorded them. It takes no part in the undo of a fact."""
+HOUSEKEEPING = frozenset((ACCESS, RIGHTS, "decay", "premises", "relate"))
+"""What the heartbeat does to facts after somebody recorded them, and marks. It takes no part in the undo of a fact."""
 OF_PAGES = frozenset(("wiki", "synthesize", "summarise", "curate"))
 """What brings pages up to date with the facts."""
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): (.*)")

@@ -87,6 +87,7 @@ _PATTERN = re.compile(
     + _DAY.format("day")
     + r"\b(?!s)(?:,? (?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)\b"
     r"(?!-| (?:floor|place|grade|hand|time|century|birthday|street|ave)))?"
+    r"(?P<later> (?:week|fortnight)\b(?! (?:of|ago|before)\b))?"
     r")",
     re.IGNORECASE,
 )
@@ -276,6 +277,9 @@ def _read(match: re.Match[str], message: date, ahead: bool) -> _Reading | None:
     if part["year"]:
         return f"{part['year']}-01-01", "", False
     weekday = _DAYS.index(part["day"].lower())
+    if part["later"]:  # "Thursday week" is seven days after the coming Thursday
+        day = _weekday(weekday, message, True) + timedelta(weeks=2 if part["later"].endswith("t") else 1)
+        return day.isoformat(), day.isoformat(), True
     day = _numbered(weekday, int(part["number"] or 0), message) or _weekday(weekday, message, ahead)
     return day.isoformat(), day.isoformat(), True
 

@@ -27,10 +27,8 @@ STOPWORDS = frozenset(
 _CJK = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_CHARACTER, _RUN = re.compile(f"[{_CJK}]"), re.compile(f"[{_CJK}]+")
-_KANA = re.compile("[\u3040-\u30ff]")
 _HIRAGANA = "\u3040-\u309f"
-_OF_ONE_SCRIPT = re.compile(f"[{_HIRAGANA}]+|[\u30a0-\u30ff\uff66-\uff9f]+|[^{_HIRAGANA}\u30a0-\u30ff\uff66-\uff9f]+")
+_OF_ONE_SCRIPT = f"[{_HIRAGANA}]+|[\u30a0-\u30ff\uff66-\uff9f]+|[^{_HIRAGANA}\u30a0-\u30ff\uff66-\uff9f]+"
 _WORD = re.compile(r"[^\W_]+")
 _ELIDED = re.compile("^[^\\W_]{1,6}['’](?=[^\\W_]{2})")
 # Question words of other languages that are English words, too.
@@ -78,7 +76,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     """Return the languages that a text may be in, by its stop words, else by its letters; none if it is in English, or
     if nothing tells: one stop word, but for a question word in front, may be a name such as Mia."""
     if has_characters(text):
-        return (JAPANESE if _KANA.search(text) else CHINESE,)
+        return (JAPANESE if re.search("[\u3040-\u30ff]", text) else CHINESE,)
     written = _WORD.findall(text.lower())
     words = set(written)
     english = len(words & STOPWORDS)
@@ -163,19 +161,25 @@ def irregular_forms(code: str, word: str) -> tuple[str, ...]:
     return _irregular(code).get(word, ())
 
 
+@cache
+def _character() -> re.Pattern[str]:
+    # So many characters take milliseconds to compile, a tenth of what a command loads.
+    return re.compile(f"[{_CJK}]")
+
+
 def has_characters(text: str) -> bool:
     """Return whether a text has Chinese or Japanese characters, between which stands no space."""
-    return not text.isascii() and _CHARACTER.search(text) is not None
+    return not text.isascii() and _character().search(text) is not None
 
 
 def spaced(text: str) -> str:
     """Return a text with each Chinese or Japanese character as a word of its own, as keyword engines index it."""
-    return text if text.isascii() else _CHARACTER.sub(r" \g<0> ", text)
+    return text if text.isascii() else _character().sub(r" \g<0> ", text)
 
 
 def runs_apart(text: str) -> str:
     """Return a text with spaces around its rows of Chinese or Japanese characters."""
-    return text if text.isascii() else _RUN.sub(r" \g<0> ", text)
+    return re.sub(f"[{_CJK}]+", r" \g<0> ", text) if has_characters(text) else text
 
 
 def pairs(run: str) -> list[str]:
@@ -191,7 +195,7 @@ def telling_pairs(run: str, code: str) -> list[str]:
         parts = _stop_parts(code).split(run)
     else:
         parts, before = [], ""
-        for part in _OF_ONE_SCRIPT.findall(run):
+        for part in re.findall(_OF_ONE_SCRIPT, run):
             parts.append(_of_hiragana(part, before) if re.match(f"[{_HIRAGANA}]", part) else part)
             before = part
         parts = [part for part in parts if part not in words_of(code, "stop")]

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from functools import lru_cache
 
 from clawmem.model.language.languages import STOPWORDS as STOPWORDS
 from clawmem.model.language.languages import (
@@ -51,12 +52,12 @@ _FORMER = re.compile(
     r"first(?! (?:aid|class|floor|name|time)\b)|used? to|no longer|early on)\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    r"^\W*(?:who|what|where|which|how|wer|was|wo|wie|welche\w*|qui|où|quién|dónde)\b[^?]*\b"
-    r"(?:was|were|did|war|waren|hatte|hatten|était|era|fue)\b",
-    re.IGNORECASE,
+_PAST = (
+    r"(?i)^\W*(?:who|what|where|which|how|wer|was|wo|wie|welche\w*|qui|où|quién|dónde)\b[^?]*\b"
+    r"(?:was|were|did|war|waren|hatte|hatten|était|era|fue)\b"
 )
-_WAS = re.compile(r"\b(?:was|were|did|had|born|war|waren|hatten?|wurden?|geboren)\b", re.IGNORECASE)
+# Such text is compiled where it is used, since few questions need it.
+_WAS = r"(?i)\b(?:was|were|did|had|born|war|waren|hatten?|wurden?|geboren)\b"
 _WHY = re.compile(r"\b(?:why|how come|reasons?)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
@@ -77,7 +78,7 @@ _SAYING = frozenset(
     "write writes wrote written say says said tell tells told mention mentioned report reported".split()
 )
 _LONGEST_NAME = 3
-_NOTED = re.compile(r"\b(?:note[ds]?|wrote|written)\b", re.IGNORECASE)
+_NOTED = r"(?i)\b(?:note[ds]?|wrote|written)\b"
 _OTHER_QUESTIONS = frozenset("where when who whom whose why which how".split())
 # Days to come: a text that was written earlier means other days by these words.
 _AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
@@ -91,6 +92,7 @@ class DaySpan(NamedTuple):
     last: str
 
 
+@lru_cache(maxsize=500)
 def search_words(question: str) -> tuple[str, ...]:
     """Return the question's words, each once, without stopwords and days, unless nothing else is left."""
     words, telling = _words(question)
@@ -148,12 +150,12 @@ def asks_former(question: str) -> bool:
 
 def asks_past(question: str) -> bool:
     """Return whether a question asks who or what was so: what held before may be meant, or what holds."""
-    return _PAST.search(question) is not None
+    return re.search(_PAST, question) is not None
 
 
 def tells_past(text: str) -> bool:
     """Return whether a statement tells what was, such as where somebody was born."""
-    return _WAS.search(text) is not None
+    return re.search(_WAS, text) is not None
 
 
 def asks_why(question: str) -> bool:
@@ -244,7 +246,7 @@ def asks_for_all(question: str) -> bool:
 
 def asks_for_notes(question: str) -> bool:
     """Return whether a question asks for what was written down."""
-    return _NOTED.search(question) is not None or matches(question, "noted")
+    return re.search(_NOTED, question) is not None or matches(question, "noted")
 
 
 _NUMBER = (
@@ -277,23 +279,20 @@ _AGE = (
     r"\b(?:born|birthday|Geburtstag|geboren|baby|newborn)\b|"
     rf"(?:\b(?:I am|are|is|was|were|bin|ist|wird|be|aged?|turn\w*)|['’](?:m|s|re))\W+(?:\w+\W+)?(?:{_NUMBER})"
 )
-_KINDS = tuple(
-    (re.compile(asked, re.IGNORECASE), answer)
-    for asked, answer in (
-        (r"\b(?:phone|telephone|mobile) number\b|\bTelefonnummer\b", r"(?:\d[\s/()-]*){5}"),
-        (r"^\W*(?:what|which) colou?r\b|^\W*welche Farbe\b", _COLOURS),
-        (r"^\W*how old\b|^\W*wie alt\b", _AGE),
-        (r"^\W*how long\b|^\W*wie lange\b", _TIME_LONG),
-        (r"^\W*how heavy\b|\bthe weight of\b|^\W*wie schwer\b", _WEIGHT),
-        (r"^\W*how much\b.*\b(?:cost|costs|pays?|paid|charges?|charged|earns?|spen[dt]|owes?|rent)\b", _MONEY),
-        (r"^\W*how (?:much|many)\b|^\W*wie ?viele?\b", rf"{_NUMBER}|{_AMOUNT}"),
-    )
+_KINDS = (
+    (r"\b(?:phone|telephone|mobile) number\b|\bTelefonnummer\b", r"(?:\d[\s/()-]*){5}"),
+    (r"^\W*(?:what|which) colou?r\b|^\W*welche Farbe\b", _COLOURS),
+    (r"^\W*how old\b|^\W*wie alt\b", _AGE),
+    (r"^\W*how long\b|^\W*wie lange\b", _TIME_LONG),
+    (r"^\W*how heavy\b|\bthe weight of\b|^\W*wie schwer\b", _WEIGHT),
+    (r"^\W*how much\b.*\b(?:cost|costs|pays?|paid|charges?|charged|earns?|spen[dt]|owes?|rent)\b", _MONEY),
+    (r"^\W*how (?:much|many)\b|^\W*wie ?viele?\b", rf"{_NUMBER}|{_AMOUNT}"),
 )
 
 
 def answer_pattern(question: str) -> re.Pattern[str] | None:
     """Return the pattern of what an answer to a question has; None where its kind says nothing of that."""
-    answer = next((answer for asked, answer in _KINDS if asked.search(question)), None)
+    answer = next((answer for asked, answer in _KINDS if re.search(asked, question, re.IGNORECASE)), None)
     return None if answer is None else re.compile(answer, re.IGNORECASE)
 
 
@@ -301,7 +300,7 @@ _FILE = (
     r"(?<![\w/-])[\w/-]++\."
     r"(?:py|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|html|css|json|toml|ya?ml|md|ipynb)\b"
 )
-_CODE = re.compile(rf"`[^`]+`|{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*")
+_CODE = rf"`[^`]+`|{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*"
 _TOPIC_WORD = re.compile(r"[^\W_]+")
 _TECHNICAL = frozenset(
     "api apis backend bug bugs bugfix cli code codebase coding commit commits compile compiler compiles config "
@@ -323,7 +322,7 @@ _PRIVATE = frozenset(
 
 def is_technical(task: str) -> bool:
     """Return whether a task is about software: it contains code, a file name or a word of that field."""
-    return not _TECHNICAL.isdisjoint(_words_of(task)) or _CODE.search(task) is not None
+    return not _TECHNICAL.isdisjoint(_words_of(task)) or re.search(_CODE, task) is not None
 
 
 def is_private(text: str) -> bool:

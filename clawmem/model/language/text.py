@@ -18,7 +18,8 @@ _MONTH = (
 LIST_MARK = rf"(?:[-*+]|\d{{1,9}}[.)](?!\s+{_MONTH}))"
 """Matches the mark of an item of a list, if it is used at the beginning of a line and white space follows."""
 _SHORT_NAME = 4
-_EMPHASIS = re.compile(r"(?<![\w`])(\*\*|(?!__\w+__)__)(?=\S)(.+?)(?<=\S)\1(?![\w`])", re.DOTALL)
+# Text is compiled where it is used: most commands do not.
+_EMPHASIS = r"(?s)(?<![\w`])(\*\*|(?!__\w+__)__)(?=\S)(.+?)(?<=\S)\1(?![\w`])"
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 # Letters with a stroke, which have no form without it.
@@ -28,7 +29,7 @@ _CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
 _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
-DAY_OF_MONTH = re.compile(rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}")
+DAY_OF_MONTH = rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}"
 """Matches what follows the stop of such a day, where no sentence ends."""
 
 
@@ -39,7 +40,7 @@ def one_line(text: str) -> str:
 
 def without_emphasis(text: str) -> str:
     """Return a text of Markdown without its marks of bold print; those of `2**3`, `**options` and `__init__` stay."""
-    return _EMPHASIS.sub(r"\2", text)
+    return re.sub(_EMPHASIS, r"\2", text)
 
 
 def visible(text: str) -> str:
@@ -130,6 +131,8 @@ def with_article(word: str) -> str:
 
 def normal(text: str) -> str:
     """Return the common form of statements that differ only in case, spacing and outer punctuation."""
+    if text.isascii() and text.isalnum():  # most are single words
+        return text.lower()
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())
 
 

@@ -134,8 +134,9 @@ def deprecation(fact: Fact) -> tuple[str, str] | None:
 
 
 def review_words(fact: Fact) -> str:
-    """Return the day by which a fact that has one is to be checked again, in words."""
-    return f"to be reviewed by {str((fact.details or {})[REVIEW_BY])[:10]}"
+    """Return the last day on which a fact that has one counts without being checked again, in words. These are right
+    before and after that day: pages are read on any day."""
+    return f"stale after {str((fact.details or {})[REVIEW_BY])[:10]}"
 
 
 def is_due_for_review(fact: Fact, today: str) -> bool:

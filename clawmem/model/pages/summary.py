@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
@@ -12,7 +12,7 @@ from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import one_line
-from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, tier_of
+from clawmem.model.lifecycle.tiers import COLD, HOT, RECENCY_POLICY, WARM, tier_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.promotion import promotion_of
@@ -142,8 +142,23 @@ def _place(text: str) -> tuple[int, int] | None:
     return None
 
 
+class TierRule(NamedTuple):
+    """How tiers are told: the policy of `tiers.policy`, and the importance that facts had before accesses raised it."""
+
+    policy: str = RECENCY_POLICY
+    bases: Mapping[str, float] = {}
+
+
+BY_RECENCY = TierRule()
+
+
 def facts_block(
-    name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
+    name: str,
+    facts: Iterable[Fact],
+    now: datetime,
+    maximum: int = MAX_FACTS,
+    today: str | None = None,
+    rule: TierRule = BY_RECENCY,
 ) -> str:
     """Return the generated part of an entity's summary: what holds now by tier, then what is over.
 
@@ -152,7 +167,7 @@ def facts_block(
     if it is at `today` (a moment, default `now`).
     """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantine_rule(fact)}
-    features = ordered(_features(fact, now, today) for fact in active.values())
+    features = ordered(_features(fact, now, today, rule) for fact in active.values())
     groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: [], COLD: [], _OVER: []}
     for each in features:
         groups[_group(active[each.id], each.tier, today or stamp(now))].append(active[each.id])
@@ -170,8 +185,9 @@ def _group(fact: Fact, tier: str, today: str) -> str:
     return "promoted" if promotion_of(fact) else tier
 
 
-def _features(fact: Fact, now: datetime, today: str | None) -> RankingFeatures:
-    return RankingFeatures(fact.id, tier_of(fact, now, today), fact.access_count, importance_of(fact), fact.timestamp)
+def _features(fact: Fact, now: datetime, today: str | None, rule: TierRule) -> RankingFeatures:
+    tier = tier_of(fact, now, today, rule.policy, rule.bases.get(fact.id))
+    return RankingFeatures(fact.id, tier, fact.access_count, importance_of(fact), fact.timestamp)
 
 
 def _tier_block(tier: str, facts: Sequence[Fact]) -> str:

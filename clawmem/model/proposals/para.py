@@ -9,11 +9,15 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE, Fact, with_vital_importance
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import normal, one_line
 from clawmem.model.records.entity import check_name, slug
 from clawmem.model.records.event import Event
+from clawmem.model.safety.injection.find import find_injection
 
 WORKS_ON = "works_on"
+# Words of a reader that a fact may be asked for by: names and figures are what was said, and not such words.
+_TAG = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}")
+_LONGEST_TAG, _MOST_TAGS = 30, 5
 # What somebody decides or requires in talk about a project belongs to that project.
 OF_PROJECTS = frozenset(("decision", "requirement", "milestone"))
 _FOLDERS = {
@@ -264,9 +268,20 @@ def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str,
         agent=event.agent,
         workflow=workflow,
         project=_project_of(proposition, event),
+        tags=proposition.tags,
         metadata={"said_at": proposition.said_at} if proposition.said_at else None,
     )
     return fact if proposition.ended else with_vital_importance(fact)
+
+
+def usable_tags(words: object, statement: str) -> tuple[str, ...]:
+    """Return those words of a reader's answer that a statement may be asked for by and does not have, at most five."""
+    rows = words.split(",") if isinstance(words, str) else words if isinstance(words, list) else []
+    texts = [one_line(text).lower() for text in rows if isinstance(text, str)]
+    having = normal(statement)
+    tags = [text for text in dict.fromkeys(texts) if len(text) <= _LONGEST_TAG and _TAG.fullmatch(text)]
+    tags = [tag for tag in tags if normal(tag) not in having][:_MOST_TAGS]
+    return tuple(tags) if find_injection(", ".join(tags)) is None else ()
 
 
 def _project_of(proposition: Proposition, event: Event) -> str | None:
@@ -306,7 +321,8 @@ class Proposition(NamedTuple):
     Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
     like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
     was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
-    `doubt` is why the trust is limited, as a clause. `asked` means that the speaker asked to keep it.
+    `doubt` is why the trust is limited, as a clause. `asked` means that the speaker asked to keep it. `tags` are words
+    to ask for it by.
     """
 
     statement: str
@@ -333,6 +349,7 @@ class Proposition(NamedTuple):
     changes: tuple[FactChange, ...] = ()
     doubt: str = ""
     asked: bool = False
+    tags: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -129,6 +129,15 @@ def stated_by(proposal: Proposal) -> tuple[str, ...]:
     return (*(text for text in texts if text), *(words for words in named if " " in words))
 
 
+def as_recorded(proposal: Proposal) -> Proposal:
+    """Return a decided proposal as it is kept: of what was approved to be forgotten, without its words."""
+    if proposal.kind != "forget" or proposal.status != APPROVED:
+        return proposal
+    says, kept = f"Forget what {proposal.source_event} asks for", {"events": (proposal.details or {}).get("events", ())}
+    targets = tuple(target._replace(fact="") for target in proposal.targets)
+    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=kept)
+
+
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
     """Return a new id, `prop_` and 8 hex digits; each collision doubles the digits, up to 64."""
     return new_id(PREFIX, entropy, taken)

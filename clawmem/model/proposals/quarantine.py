@@ -26,7 +26,7 @@ RULES = 11
 WITHHELD = "[withheld: it reads as an order]"
 # A text that names an address outside has one of these.
 ADDRESS_SIGNS = ("://", "@", "www.")
-_SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
+_SENTENCE_ENDS = r"((?<=[.!?。！？])\s+|\n+)"
 
 
 def quarantine_rule(fact: Fact) -> str | None:
@@ -131,7 +131,7 @@ def without_orders(text: str, put: Callable[[str], str] = lambda _: WITHHELD) ->
     the whole text if only the whole reads so."""
     if order_handed_on(text) is None:
         return text
-    pieces = _SENTENCE_ENDS.split(text)
+    pieces = re.split(_SENTENCE_ENDS, text)
     orders = {piece for piece in pieces if order_handed_on(piece) is not None}
     if not orders or order_handed_on("".join("" if piece in orders else piece for piece in pieces)) is not None:
         return put(text)

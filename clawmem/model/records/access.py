@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, UnreadableKey
 from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, render_lines, to_record
 from clawmem.model.language.dates import end_of, moment_of
-from clawmem.model.language.text import normal
-from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event, is_hidden_in_part, is_of_person
+from clawmem.model.language.text import near_name, normal
+from clawmem.model.records.event import (
+    CHANNEL,
+    COPIES,
+    MARK,
+    MARK_OF,
+    PARTICIPANTS,
+    Event,
+    is_hidden_in_part,
+    is_of_person,
+)
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.parsing import Yaml, read_log, yaml_value
 from clawmem.model.search.passage import MOST_PARTS
@@ -41,7 +52,7 @@ class Person(NamedTuple):
 
     def is_named(self, text: str) -> bool:
         """Return whether a text is the id or a name of the person."""
-        return normal(text) in {normal(name) for name in (self.id, *self.name)}
+        return _form(text) in {_form(name) for name in (self.id, *self.name)}
 
 
 @no_other_keys
@@ -65,9 +76,59 @@ class Policy(NamedTuple):
     rules: tuple[Rule, ...] = ()
     channels: Mapping[str, Names] = {}
 
-    def sees_everything(self, person: Person) -> bool:
-        """Return whether a rule lets the role of a person see everything of everybody."""
-        return any(rule.role == person.role and rule.relation is None and EVERYTHING in rule.may for rule in self.rules)
+    def sees_everything(self, grants: Sequence[Grant], person: Person, moment: str) -> bool:
+        """Return whether a rule lets the role of a person see everything of everybody, and nothing was withdrawn."""
+        of_all = (rule.role for rule in self.rules if rule.relation is None and EVERYTHING in rule.may)
+        if person.role not in of_all:
+            return False
+        own = reversed(grants_to(grants, person, moment))
+        later = takewhile(lambda grant: not (grant.allows and grant.of is None and EVERYTHING in grant.may), own)
+        return all(grant.allows for grant in later)
+
+    def knows(self, text: str) -> bool:
+        """Return whether a text names a person, a role or everybody."""
+        return text == EVERYTHING or text in roles_of(self) or self.person(text) is not None
+
+    def faults(self) -> Iterator[str]:
+        """Yield what the policy names and does not have, a sentence each."""
+        people, named = self.people.values(), {rule.role for rule in self.rules}
+        of = [(person.id, what, name) for person in people for what in person.of for name in person.of[what]]
+        rows = [(f"{who} is {what} of", name) for who, what, name in of if not self.person(name)]
+        for channel, names in self.channels.items():
+            rows += [(f"The channel {channel} is for", name) for name in self.unknown_in(names)]
+        rows += [("A rule is for the role", name) for name in sorted(named - {person.role for person in people})]
+        needed = {rule.relation for rule in self.rules if rule.relation} - {what for _, what, _ in of}
+        rows += [("A rule is for the relation", name) for name in sorted(needed)]
+        yield from (f"{what} '{name}', which `people` lacks." for what, name in rows)
+        for person in people:
+            if person.role not in named and (near := near_name(person.role, named)):
+                yield f"{person.id} has the role '{person.role}', which no rule names. Is it '{near}'?"
+
+    def pattern_of(self, person: Person) -> re.Pattern[str]:
+        """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has."""
+        first = [name.split()[0] for other in self.people.values() for name in other.name]
+        short = [name.split()[0] for name in person.name if first.count(name.split()[0]) == 1 and "." not in name]
+        names = "|".join(map(re.escape, (*person.name, *short))) or "(?!)"
+        return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+
+    def meant_by(self, text: str) -> Sequence[str]:
+        """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers
+        such as `Tom Berg <tom@example.org>, sam`, or the name itself. A channel that a policy with channels lacks is
+        for nobody; where it has none, every channel is for everybody."""
+        if text.startswith("#"):
+            channels = {name.casefold().removeprefix("#"): names for name, names in self.channels.items()}
+            return channels.get(text[1:].casefold(), () if channels else (EVERYTHING,))
+        if not any(sign in text for sign in ",;<") or self.knows(text):
+            return (text,)
+        found = [[part.strip(' "') for part in (each, *each.strip(" >").split("<"))] for each in re.split("[,;]", text)]
+        known = [next(filter(self.knows, parts), None) for parts in found]
+        # Without an address, "Berg, Tom" may be a single name.
+        return [name for name in known if name] if "@" in text or all(known) else (text,)
+
+    def unknown_in(self, audience: Sequence[str]) -> list[str]:
+        """Return the names of an audience that mean nobody."""
+        meant = {name: self.meant_by(name) for name in audience}
+        return [name for name in meant if not any(name[0] == "#" or self.knows(each) for each in meant[name])]
 
     def person(self, text: str) -> Person | None:
         """Return the person with this id or name."""
@@ -141,7 +202,7 @@ class AccessMark(NamedTuple):
         about = f" of {', '.join(self.about)}" if self.about else ""
         parts = [f"for {', '.join(self.audience)}"] if self.audience else []
         parts += [f"{', '.join(self.kinds)}{about}"] if self.kinds else []
-        return ", ".join(parts) or "for everybody"
+        return "; ".join(parts) or "for everybody"
 
 
 class Verdict(NamedTuple):
@@ -216,6 +277,7 @@ def mark_of_event(event: Event) -> AccessMark:
     if MARK in metadata:
         return mark_from(metadata[MARK], event.speaker)._replace(parts=())
     audience = next((names for key in PARTICIPANTS if (names := _names(metadata.get(key)))), ())
+    audience = tuple(dict.fromkeys((*audience, *_names(metadata.get(COPIES)))))
     channel = metadata.get(CHANNEL)
     if not audience and isinstance(channel, str) and channel.strip():
         audience = (f"#{channel.strip().removeprefix('#')}",)
@@ -292,21 +354,47 @@ def verdict(policy: Policy, grants: Sequence[Grant], person: Person, mark: Acces
     if mark.speaker and person.is_named(mark.speaker):
         return Verdict(True, f"{person.id} said it")
     if mark.audience:
-        audience = [name for text in mark.audience for name in _in_channel(policy, text)]
-        if not any(name in (EVERYTHING, person.role) or person.is_named(name) for name in audience):
-            return Verdict(False, f"it is for {', '.join(mark.audience)}")
-        if not mark.kinds:
-            return Verdict(True, f"it is for {', '.join(mark.audience)}")
+        found = _of_audience(policy, grants, person, mark.audience, moment)
+        if not (found.allowed and mark.kinds):
+            return found
     verdicts = [
         _of_kind(policy, grants, person, kind, whom, moment) for kind in mark.kinds for whom in mark.about or (None,)
     ]
     return next((found for found in verdicts if not found.allowed), verdicts[0])
 
 
-def _in_channel(policy: Policy, text: str) -> Sequence[str]:
-    """Return the people and roles of an audience's name. A channel that the policy lacks is for everybody."""
-    channels = {name.casefold().removeprefix("#"): names for name, names in policy.channels.items()}
-    return channels.get(text[1:].casefold(), (EVERYTHING,)) if text.startswith("#") else (text,)
+def _of_audience(
+    policy: Policy, grants: Sequence[Grant], person: Person, audience: Sequence[str], moment: str
+) -> Verdict:
+    """Return whether a person may see what was said to an audience. What was granted or withdrawn of everything decides
+    first, then who is in the audience, then a role that may see everything."""
+    if (found := _latest(policy, grants, person, EVERYTHING, None, moment)) is not None:
+        return found
+    names = [name for text in audience for name in policy.meant_by(text)]
+    if any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names):
+        return Verdict(True, f"it is for {', '.join(audience)}")
+    if policy.sees_everything(grants, person, moment):
+        return Verdict(True, f"the role {person.role} may see {EVERYTHING}")
+    return Verdict(False, f"it is for {', '.join(audience)}")
+
+
+def grants_to(grants: Sequence[Grant], person: Person, moment: str) -> list[Grant]:
+    """Return the grants and withdrawals to a person that are in force at a moment, the latest last."""
+    own = [grant for grant in grants if grant.who == person.role or person.is_named(grant.who)]
+    return sorted((grant for grant in own if _in_force(grant, moment)), key=lambda grant: grant.timestamp)
+
+
+def _latest(
+    policy: Policy, grants: Sequence[Grant], person: Person, kind: str, whom: str | None, moment: str
+) -> Verdict | None:
+    """Return what the latest grant or withdrawal says of a kind of content of somebody, or None without one."""
+    for grant in reversed(grants_to(grants, person, moment)):
+        of_whom = grant.of is None or (whom is not None and _same(policy, grant.of, whom))
+        if of_whom and {kind, EVERYTHING} & {text.casefold() for text in grant.may}:
+            what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
+            says = "granted to" if grant.allows else "withdrawn from"
+            return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+    return None
 
 
 def _of_kind(
@@ -315,10 +403,8 @@ def _of_kind(
     """Return whether a person may see one kind of content of somebody, or of nobody in particular (None)."""
     kinds = {kind, EVERYTHING}
     what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
-    for grant in sorted(grants, key=lambda grant: grant.timestamp)[::-1]:
-        if _concerns(policy, grant, person, kind, whom) and _in_force(grant, moment):
-            says = "granted to" if grant.allows else "withdrawn from"
-            return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+    if (found := _latest(policy, grants, person, kind, whom, moment)) is not None:
+        return found
     if whom and person.is_named(whom):
         return Verdict(True, f"it is about {person.id}")
     for rule in policy.rules:
@@ -332,14 +418,6 @@ def _of_kind(
     return Verdict(False, f"no rule and no grant lets {person.id} see {what}")
 
 
-def _concerns(policy: Policy, grant: Grant, person: Person, kind: str, whom: str | None) -> bool:
-    if grant.who != person.role and not person.is_named(grant.who):
-        return False
-    if not {kind, EVERYTHING} & {text.casefold() for text in grant.may}:
-        return False
-    return grant.of is None or (whom is not None and _same(policy, grant.of, whom))
-
-
 def _in_force(grant: Grant, moment: str) -> bool:
     now = moment_of(moment)
     return moment_of(grant.since or grant.timestamp) <= now and (not grant.until or now < moment_of(grant.until))
@@ -348,7 +426,7 @@ def _in_force(grant: Grant, moment: str) -> bool:
 def _same(policy: Policy, name: str, other: str) -> bool:
     """Return whether two texts name the same person."""
     person = policy.person(name)
-    return normal(name) == normal(other) or (person is not None and person.is_named(other))
+    return _form(name) == _form(other) or (person is not None and person.is_named(other))
 
 
 def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant | None:
@@ -392,16 +470,24 @@ def roles_of(policy: Policy) -> set[str]:
     return {*(person.role for person in policy.people.values()), *(rule.role for rule in policy.rules)} - {""}
 
 
-def check_known(policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None) -> None:
-    """Raise InvalidInput if the policy does not know some people, kinds of content, or a person or role `who`."""
-    roles = roles_of(policy)
+@lru_cache(maxsize=4096)
+def _form(name: str) -> str:
+    """Return the common form of the spellings of a name: `Dr Chen` and `dr. chen`."""
+    return " ".join(normal(name).replace(".", " ").split())
+
+
+def check_known(
+    policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None, audience: Sequence[str] = ()
+) -> None:
+    """Raise InvalidInput if the policy does not know some people, kinds of content, a person or role `who`, or names of
+    an audience."""
     for name in people:
         if policy.person(name) is None:
             raise InvalidInput(f"{ACCESS} has no person '{name}'.", f"It has {', '.join(policy.people) or 'none'}.")
-    if who is not None and policy.person(who) is None and who not in roles:
-        names = ", ".join((*policy.people, *sorted(roles)))
-        raise InvalidInput(f"{ACCESS} has no person and no role '{who}'.", f"It has {names or 'none'}.")
+    for name in policy.unknown_in(audience) if who is None or (who != EVERYTHING and policy.knows(who)) else [who]:
+        known = ", ".join((*policy.people, *sorted(roles_of(policy)), *(f"#{channel}" for channel in policy.channels)))
+        raise InvalidInput(f"{ACCESS} has no person and no role '{name}'.", f"It has {known or 'none'}.")
     for kind in kinds:
         if kind not in (*policy.kinds, EVERYTHING):
-            names = ", ".join((*policy.kinds, EVERYTHING))
-            raise InvalidInput(f"{ACCESS} has no kind of content '{kind}'.", f"It has {names}.")
+            known = ", ".join((*policy.kinds, EVERYTHING))
+            raise InvalidInput(f"{ACCESS} has no kind of content '{kind}'.", f"It has {known}.")

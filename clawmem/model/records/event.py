@@ -53,8 +53,9 @@ LINE_OF = "line_of"
 """The key of an event's metadata with the id of the message that its text tells in one line that stands alone."""
 MARK, MARK_OF = "access", "access_of"
 """The keys of the metadata of a marked fact or message, and of the event that marks another message: who may see it."""
-CHANNEL, PARTICIPANTS = "channel", ("audience", "participants", "recipients", "to", "members")
+CHANNEL, COPIES, PARTICIPANTS = "channel", "cc", ("audience", "participants", "recipients", "to", "members", "cc")
 """The keys of the metadata in which the source of a message says who was in the conversation."""
+FOR_SOME = (MARK, CHANNEL, *PARTICIPANTS)
 ENTRY = "entry"
 """The key of the metadata of a row of a table, an entry or a card: its line. The events beside it say nothing of it."""
 TITLE = "title"

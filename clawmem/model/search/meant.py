@@ -14,7 +14,7 @@ from clawmem.model.records.entity import kind_of, title_of
 
 # A number of seven digits or more is one word, however its digits are grouped; a day is none.
 _NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@])"
-_TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
+_TOKEN = rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?"  # compiled where it is used: no question needs it
 SPECIAL = re.compile(r"[\d@./_+-]")
 _ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another address
 _DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:1[89]|20)\d\d"), 4
@@ -54,7 +54,7 @@ def telling_words(text: str) -> tuple[str, ...]:
 
 def tokens_of(text: str) -> list[str]:
     """Return the words of a text; a number is one, however its digits are grouped."""
-    return _TOKEN.findall(text)
+    return re.findall(_TOKEN, text)
 
 
 def means(words: Sequence[str], text: str) -> bool:
@@ -66,7 +66,7 @@ def places_of(word: str, text: str, words: Sequence[str]) -> list[int]:
     """Return where a text has one of the words that name something."""
     if has_characters(word):
         return [found.start() for found in re.finditer(re.escape(word), text)]
-    found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
+    found = [(token[0], token.start(), token.end()) for token in re.finditer(_TOKEN, text)]
     asked = {other_word.casefold() for other_word in words}
     spelled = _squeezed(word) if SPECIAL.search(word) and not _ADDRESS.search(word) else ""
     return [

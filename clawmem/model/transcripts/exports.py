@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.records.event import CHANNEL, MARK, PARTICIPANTS
+from clawmem.model.records.event import CHANNEL, FOR_SOME, MARK, PARTICIPANTS
 from clawmem.model.transcripts.message import (
     Message,
     Read,
@@ -160,7 +160,6 @@ _TEXT_KEYS = ("content", "text", "message")
 _TIME_KEYS = ("timestamp", "time", "created_at", "create_time", "created", "ts")
 _ID_KEYS = ("id", "external_id", "dia_id", "uuid")
 _PLACES = ("project", "cwd")
-_WHOM = (MARK, CHANNEL, *PARTICIPANTS)
 _SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id")
 
 
@@ -205,7 +204,7 @@ def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> 
         yield SkippedLine(line, "it has no list of messages")
         return
     outer = {
-        **{key: record[key] for key in (*_PLACES, *_WHOM) if key in record},
+        **{key: record[key] for key in (*_PLACES, *FOR_SOME) if key in record},
         "session": first(record, *_SESSION_KEYS, "id", "uuid"),
         "timestamp": first(record, *_TIME_KEYS),
     }
@@ -236,13 +235,14 @@ def _base(line: int, record: Mapping[str, Any]) -> Message:
     )
     # A message without a role needs a name, or its speaker is unknown.
     unknown = record.get("role") is None and named is None and base.role == "user"
-    return base._replace(trust="external" if unknown or about.doubtful else None)
+    in_channel = about.doubtful and not unknown and not origin_of({**record, CHANNEL: None}).doubtful
+    return base._replace(trust="external" if unknown or about.doubtful else None, in_channel=in_channel)
 
 
 def _whom(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return for whom a message is, as far as its keys say so: names, a channel, or a mark of its kinds of content."""
     found: dict[str, Any] = {}
-    for key in _WHOM:
+    for key in FOR_SOME:
         value = record.get(key)
         value = first(value, "name", "id") if key == CHANNEL and isinstance(value, dict) else value
         if value and (key == MARK or isinstance(value, str)):

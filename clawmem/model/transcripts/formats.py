@@ -341,7 +341,8 @@ def _fitting(record: Mapping[str, Any]) -> str | None:
 def _unrecognised(name: str) -> InvalidInput:
     return InvalidInput(
         f"Nothing in {name} was recognised as a message.",
-        f"Name its format with --format: {', '.join([*RECORDS, *TEXTS])}.",
+        f"Name its format with --format: {', '.join([*RECORDS, *TEXTS])}."
+        " `clawmem import FILE` takes memories of other programs.",
     )
 
 

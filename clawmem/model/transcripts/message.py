@@ -39,8 +39,8 @@ class Message(NamedTuple):
     """One message of a transcript. `timestamp` is ISO 8601 UTC, or None if the transcript has no time.
 
     `kind` is message, tool_call, tool_result, attachment, note or app. `recalled` means that a program added the text
-    and nobody said it. `trust` limits the trust of its statements, if it may not be from its role. `source` is the
-    origin that the line itself names.
+    and nobody said it. `trust` limits the trust of its statements, if it may not be from its role; `in_channel` says
+    that it does so only because many write in its channel. `source` is the origin that the line itself names.
     """
 
     line: int
@@ -55,6 +55,7 @@ class Message(NamedTuple):
     metadata: Mapping[str, Any] | None = None
     trust: str | None = None
     source: str | None = None
+    in_channel: bool = False
 
 
 class SkippedLine(NamedTuple):
@@ -309,7 +310,7 @@ def _unsure(base: Message, items: Sequence[Any]) -> Message:
     """Lower the trust of a message with a file and several texts, because programs add a file's text to the message."""
     texts = [part for part in items if _text(part) is not None and not _is_file(part)]
     doubted = base.role == "user" and len(texts) > 1 and any(_is_file(part) and _text(part) is None for part in items)
-    return base._replace(trust="external") if doubted else base
+    return base._replace(trust="external", in_channel=False) if doubted else base
 
 
 def _tool(base: Message, part: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message]:

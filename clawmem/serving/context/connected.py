@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 
 from clawmem.index.search.by_tier import FactCandidate
-from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel
+from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel, statements_in_rows
 from clawmem.index.search.graph import number_of_facts, rows_about_thing, things_named
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
@@ -98,8 +98,8 @@ def answering_chain(
         if not scored:
             break
         # Of equal ones, the id decides, since the order of rows depends on the history of the index.
-        ids = {n: placed.fact.id for n, placed in facts_in_rows(index, [fact.n for fact in scored]).items()}
-        top = min(scored, key=lambda fact: (-(fact.covered + fact.worth), starts.index(fact.via), ids[fact.n]))
+        ids = statements_in_rows(index, [fact.n for fact in scored])
+        top = min(scored, key=lambda fact: (-(fact.covered + fact.worth), starts.index(fact.via), ids[fact.n][2]))
         chain.append(top)
         most = max(top.covered, most)
         record = {top.n: covers[top.n] | record[top.via]}
@@ -186,8 +186,8 @@ def _starts(index: Index, asked: _Question, rows: Sequence[int]) -> list[int]:
     words = {word for name in asked.names for word in name.split()}
     mention = index.engine.having(rows, sorted(words)) if words else set()
     entities = {entity for entity in asked.names.values() if entity}
-    placed = facts_in_rows(index, rows) if entities else {}
-    mention |= {n for n, other_placed in placed.items() if other_placed.entity in entities}
+    places = statements_in_rows(index, rows) if entities else {}
+    mention |= {n for n, (_, entity, _) in places.items() if entity in entities}
     return [n for n in rows if n in mention] or list(rows)
 
 
@@ -209,8 +209,9 @@ def _connected(
     spoken = [*asked.names, *_named_in(asked.text)]
     things: dict[str, int] = {}
     for n in starts:
+        capitals = _named_in(placed[n].fact.fact)
         for name in named[n]:
-            other = (name in known or name in _named_in(placed[n].fact.fact)) and _is_name(name)
+            other = (name in known or name in capitals) and _is_name(name)
             other = other and name not in followed and (known.get(name) or "") not in places
             if other and not any(f" {name} " in f" {text} " for text in spoken):
                 things.setdefault(name, n)

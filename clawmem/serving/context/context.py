@@ -126,17 +126,22 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     counted = count_accesses(unfolded_accesses(vault))
     policy = vault.settings.words("tiers.policy")
-    if wanted.as_of:
-        on = tiers_at(index, reader, counted, wanted)
-    elif policy != RECENCY_POLICY or wanted.domain:
-        on = tiers_by(index, reader, counted, policy, wanted.domain)
-    else:
-        on = current_tiers(index, reader, counted)
-    on = _without_guardrails_of_others(on, caller.agent)
+
+    def tiers(of_question: bool) -> TierCounts:
+        if wanted.as_of:
+            on = tiers_at(index, reader, counted, wanted)
+        elif policy != RECENCY_POLICY or wanted.domain:
+            on = tiers_by(index, reader, counted, policy, wanted.domain)
+        else:
+            on = current_tiers(index, reader, counted, of_question)
+        return _without_guardrails_of_others(on, caller.agent)
+
+    has_words = _has_words(wish)
+    on = tiers(has_words)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     scoped = _for_task().find_scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
     bare = wanted.of_work and not _for_task().task_words(wish)
-    searched = _has_words(wish) and not (scoped and bare)
+    searched = has_words and not (scoped and bare)
     asked, asides = find_hits(vault, index, on, wish, counted) if searched else (None, [])
     if asked and bare and not (asked.facts or asked.heard or asked.written):
         asked, asides = None, []  # of a project of which nothing is known, a session begins with what is in use
@@ -147,7 +152,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         *_own_pages(index, caller.agent),
         *_of_extensions(vault, wish),
         *(_for_task().task_sections(on, way, wish, scoped) if scoped else ()),
-        *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
+        *(_hits(vault, on, way, wish, asked) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)

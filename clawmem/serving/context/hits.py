@@ -9,6 +9,7 @@ from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows, statements_in_rows
 from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
 from clawmem.index.search.notes import has_passages
+from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
 from clawmem.model.facts.fact import SUPERSEDED
@@ -38,7 +39,7 @@ from clawmem.serving.recall.recall import (
     slips_mended,
     successors_of,
 )
-from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, RecallResult
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
@@ -146,7 +147,11 @@ def find_hits(
 def _former(vault: Vault, index: Index, wish: ContextRequest) -> list[Unit]:
     """Return the replaced facts that `recall` gives for the question, each with what holds now."""
     query = RecallQuery(wish.question or "", wish.caller, wish.wanted, _MOST_FORMER, least=LEAST_SCORE)
-    found = recall_in(vault, index, query)
+    return former_units(recall_in(vault, index, query))
+
+
+def former_units(found: RecallResult) -> list[Unit]:
+    """Return the replaced facts among results as units, each with what holds now."""
     units = []
     for hit in found.found:
         if hit.fact.status == SUPERSEDED:
@@ -207,7 +212,8 @@ def _search(
     heard = [event for event in events if not (technical and is_private(event.text))]
     written = [line for line in lines if not (wish.wanted.domain or (technical and is_private(line[1])))]
     forms = [form for word in words.asked for form in word.forms]
-    items = said_units(index, heard, stamp(wish.caller.now), forms)
+    outdated = outdated_remarks(index, heard, stamp(wish.caller.now), [fact.id for fact in facts])
+    items = said_units(index, heard, outdated, forms)
     return QuestionHits(facts, heard, items, technical, written=written), earlier
 
 
@@ -252,7 +258,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
     if not technical or not candidates:
         return list(candidates)
     statements = statements_in_rows(on.source, [candidate.n for candidate in candidates])
-    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n])]
+    return [each for each in candidates if each.n not in statements or not is_private(statements[each.n][0])]
 
 
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:

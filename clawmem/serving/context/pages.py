@@ -1,7 +1,7 @@
 """Units of a context from what people and agents wrote: pages, notes, summaries and events."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.notes import (
@@ -57,7 +57,7 @@ def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple
     pages = dict.fromkeys(path for path, _ in found)
     rows = [row for path in pages for row in note_lines(index, [path], MOST_LINES) if (path, row.text) in found]
     rows += [row for row in note_lines(index, [summary_path(name) for name in entities], 1) if row not in rows]
-    return [_unit(row, f"- {row.day or name_of_path(row.path)}:") for row in rows]
+    return [_unit(row, f"- {row.day or name_of_path(row.path) or row.path}:") for row in rows]
 
 
 def event_units(
@@ -77,7 +77,8 @@ def event_units(
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
     events += [event for event in told_later(index, span).values() if is_visible_to(event, owners, reach)]
     times |= {event.id: event.timestamp for event in events}
-    items = said_units(index, [event for event in events if is_speech(event)], moment)
+    spoken = [event for event in events if is_speech(event)]
+    items = said_units(index, spoken, outdated_remarks(index, spoken, moment))
     return [(times[str(unit.key)], unit) for unit in items], further
 
 
@@ -88,13 +89,14 @@ def noted_units(index: Index, span: DaySpan, owners: Collection[str]) -> list[tu
     ]
 
 
-def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequence[str] = ()) -> list[Unit]:
+def said_units(
+    index: Index, events: Sequence[Event], outdated: Mapping[str, str], words: Sequence[str] = ()
+) -> list[Unit]:
     """Return some events as units, without those that read as orders, of long ones the part with the words.
 
-    What taught something that no longer holds at a moment says what holds instead.
+    What taught something that no longer holds says what holds instead: `outdated`, by id.
     """
-    ids = [event.id for event in events]
-    kept, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
+    kept = event_records(index, [event.id for event in events])
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
     return [
         _said(event, record, words, outdated.get(event.id, ""))

@@ -21,6 +21,7 @@ from clawmem.index.search.by_tier import (
     candidates_with_ids,
     count_tiers,
     first_of_shelf,
+    ids_always_hot,
     rows_in_reach,
 )
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
@@ -61,7 +62,8 @@ TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FA
 class TierCounts(NamedTuple):
     """How many facts each tier has, and the facts whose tier or position differs from the index, in order.
 
-    These are few: the facts in the access journal. With `whole`, they are all facts of another time.
+    These are few: the facts in the access journal, whose accesses are `counted`. With `whole`, they are all facts of
+    another time.
     """
 
     source: Index
@@ -69,17 +71,25 @@ class TierCounts(NamedTuple):
     totals: Mapping[str, int]
     moved: Mapping[int, FactCandidate]
     whole: bool = False
+    counted: Mapping[str, AccessCount] = {}
 
 
-def current_tiers(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount]) -> TierCounts:
-    """Return the current tiers; they contain only active facts."""
-    folded = [candidate for candidate in candidates_with_ids(index, reader, counted) if candidate.shelf]
+def current_tiers(
+    index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], of_question: bool = False
+) -> TierCounts:
+    """Return the current tiers; they contain only active facts. A context `of_question` lists only those always hot, so
+    the tier of another fact is found when it is asked for."""
+    always = ids_always_hot(index, reader) if of_question and reader.entity is None else None
+    read = counted if always is None else counted.keys() & set(always)
+    folded = [candidate for candidate in candidates_with_ids(index, reader, read) if candidate.shelf]
+    if always is not None:
+        folded = [candidate for candidate in folded if candidate.shelf == ALWAYS]
     moved = _moved(folded, counted, reader)
-    totals = count_tiers(index, reader)
+    totals = count_tiers(index, reader) if always is None else {ALWAYS: len(always)}
     for candidate in folded:
         totals[candidate.shelf] -= 1
         totals[moved[candidate.n].shelf] += 1
-    return TierCounts(index, reader, totals, moved)
+    return TierCounts(index, reader, totals, moved, counted=counted)
 
 
 def tiers_at(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], wanted: FactFilter) -> TierCounts:
@@ -145,15 +155,19 @@ def tiers_of(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidat
     """Return some rows as candidates with their tiers, without those that may not be shown."""
     if on.whole:
         return {n: on.moved[n] for n in numbers if n in on.moved}
-    found = (on.moved.get(candidate.n, candidate) for candidate in candidates_in_rows(on.source, on.reader, numbers))
+    found = (_current(on, candidate) for candidate in candidates_in_rows(on.source, on.reader, numbers))
     return {candidate.n: candidate for candidate in found if candidate.shelf or candidate.n not in on.moved}
 
 
 def candidates_of(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:
     """Return the candidates with some ids, in the order of the ids."""
     chosen = on.moved.values() if on.whole else candidates_with_ids(on.source, on.reader, ids)
-    by_id = {candidate.id: on.moved.get(candidate.n, candidate) for candidate in chosen}
+    by_id = {candidate.id: _current(on, candidate) for candidate in chosen}
     return [by_id[identifier] for identifier in ids if identifier in by_id]
+
+
+def _current(on: TierCounts, candidate: FactCandidate) -> FactCandidate:
+    return on.moved.get(candidate.n) or _accessed(candidate, on.counted, on.reader)
 
 
 def _moved(
@@ -167,23 +181,12 @@ def _moved(
 
 def _accessed(candidate: FactCandidate, counted: Mapping[str, AccessCount], reader: ReaderScope) -> FactCandidate:
     access = counted.get(candidate.id)
-    if access is None:
+    if access is None or not candidate.shelf:
         return candidate
     last = max(access.last, candidate.last_accessed or "")
     count = candidate.access_count + access.count
     shelf = candidate.shelf if candidate.shelf in (ALWAYS, PAST) else _tier(last, count, reader.now)
-    return FactCandidate(
-        candidate.n,
-        candidate.tokens,
-        candidate.exact,
-        candidate.id,
-        candidate.owner,
-        count,
-        candidate.weight,
-        candidate.timestamp,
-        last,
-        shelf,
-    )
+    return FactCandidate(*candidate[:5], count, *candidate[6:8], last, shelf)
 
 
 # One search shows many facts of one moment, so the tiers are cached.
@@ -220,7 +223,8 @@ def fact_units(on: TierCounts, candidates: Sequence[FactCandidate], way: UnitSty
         named = token_bound(label_part(label)) if label else 0
         if mark is None and not way.evidence:
             exact = bool(candidate.exact) and not label
-            units.append(Unit(candidate.n, candidate.tokens + named, exact, None, _shelves({candidate.n: candidate})))
+            shelves = ((candidate.n, TITLES.get(candidate.shelf, "")),)
+            units.append(Unit(candidate.n, candidate.tokens + named, exact, None, shelves))
             continue
         shown = {candidate.n: candidate, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
         below = (mark.text if mark else "") + (_evidence(placed[candidate.n], days) if way.evidence else "")

@@ -20,7 +20,7 @@ from clawmem.model.pages.tokens import note_line, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import is_speech
-from clawmem.serving.context.hits import leading_facts, public_facts
+from clawmem.serving.context.hits import former_units, leading_facts, public_facts
 from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
 from clawmem.serving.context.units import (
     ContextResult,
@@ -52,7 +52,8 @@ def recalled_context(
     """Return the results of `recall`, best first, in a context frame and within the budget; with `hot`, after the facts
     of `always_told`.
 
-    Superseded and retracted facts are left out. Raise InvalidInput if the budget is too small for the frame.
+    Superseded facts are there only where what held before is asked for, with what holds now; retracted ones never are.
+    Raise InvalidInput if the budget is too small for the frame.
     """
 
     def packed(index: Index) -> ContextResult:
@@ -98,9 +99,11 @@ def _packed(
     on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [hit.event for hit in result.heard if is_speech(hit.event) and hit.event.role != "tool"]
-    items = said_units(index, events, stamp(caller.now))
+    items = said_units(index, events, {hit.event.id: hit.outdated for hit in result.heard})
     notes = [hit for hit in result.noted if not (hit.path.startswith("agents/") and order_handed_on(hit.text))]
+    former = [] if wanted.as_of or wanted.superseded else former_units(result)
     parts = (
+        (frame.FORMER, "", former),
         (frame.ASKED, "", fact_units(on, candidates_of(on, [hit.fact.id for hit in result.found]), way)),
         (frame.SAID, " --in events", items),
         (frame.NOTED, " --in notes", [_note_unit(note) for note in notes]),

@@ -69,8 +69,8 @@ class EventResults(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """Which words of a question hits have: the words, the rows of the texts with each, and how much a word counts for
-    a hit, given these rows."""
+    """Which words of a question events or lines of pages have: the words, the rows of the texts with each, and how much
+    a word counts for a hit, given these rows."""
 
     words: AskedWords
     rows: Sequence[Collection[int]]
@@ -78,14 +78,11 @@ class _Held(NamedTuple):
     question: QuestionWords
 
     @classmethod
-    def of(cls, words: QuestionWords, share: Callable[[Collection[int], int], float]) -> "_Held":
-        """Return this for the words that are worth ranking."""
+    def of(cls, words: QuestionWords, share: Callable[[Collection[int], int], float], sign: int = 1) -> "_Held":
+        """Return this for the words that are worth ranking. The pieces of lines of pages are below 0: `sign` is -1."""
         asked = tuple(word for word in words.asked if word.word in words.said)
         # As `row_of` does; a call for each of thousands would take a tenth of a search.
-        rows = [
-            {piece // SPREAD if piece >= 0 else -(-piece // SPREAD) for piece in words.said[word.word]}
-            for word in asked
-        ]
+        rows = [{sign * piece // SPREAD for piece in words.said[word.word] if sign * piece >= 0} for word in asked]
         return cls(asked, rows, share, words)
 
     def around(self, n: int) -> float:
@@ -97,12 +94,13 @@ class _Held(NamedTuple):
     def own(self, n: int) -> float:
         """Return which part of the words a hit has itself."""
         parts = zip(self.words, self.rows, strict=True)
-        return share_of(self.words, [word for word, rows in parts if self.share(rows, n) == 1.0])
+        return share_of(self.words, [word for word, rows in parts if n in rows])
 
     def judged(self, n: int, text: str, close: ChannelHits) -> tuple[bool, bool]:
         """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
         names, whose = self.question.names, self.question.whose
-        has_kind = self.question.has_kind(_CLOCK.sub("", text, count=1))  # the time of a note is no answer
+        # The time of a note is no answer.
+        has_kind = self.question.kind is None or self.question.has_kind(_CLOCK.sub("", text, count=1))
         if not whose and self.question.unheard is None:
             return False, has_kind
         near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
@@ -144,7 +142,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
-        value = _Held.of(words, lambda rows, n: float(-n in rows))  # the rows of lines are below 0
+        value = _Held.of(words, lambda rows, n: float(n in rows), -1)
         ranked = of_days(_fused(hits[-1], pieces, value, close), hits[-1]["time"].scores, _NOTED_THEN)
 
         def fits(row: NoteLineRow) -> bool:
@@ -238,10 +236,13 @@ def _as_advice(hit: EventHit) -> EventHit:
     return hit._replace(score=round(hit.score * _ADVICE_SHARE, 4), channels=channels)
 
 
-def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple[EventHit, ...]:
-    """Return the events with whether each reads as an order, and what no longer holds of it at a moment."""
-    ids = [hit.event.id for hit in heard]
-    records, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
+def with_verdicts(
+    index: Index, heard: Sequence[EventHit], moment: str, beside: Collection[str] = ()
+) -> tuple[EventHit, ...]:
+    """Return the events with whether each reads as an order, and what no longer holds of it at a moment, given the ids
+    of the facts `beside` it."""
+    records = event_records(index, [hit.event.id for hit in heard])
+    outdated = outdated_remarks(index, [hit.event for hit in heard], moment, beside)
     return tuple(
         hit._replace(
             is_order=reads_as_order(hit.event, records[hit.event.id].verdicts), outdated=outdated.get(hit.event.id, "")
@@ -288,7 +289,10 @@ def _event_share(rows: Collection[int], n: int) -> float:
     """Return how much a word counts for an event: in a neighbouring one as much as in ranking."""
     if n in rows:
         return 1.0
-    return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
+    for step, worth in BESIDE.items():  # the nearest first, which counts most
+        if n - step in rows or n + step in rows:
+            return worth
+    return 0.0
 
 
 def _scored(ranked: FusedHits, n: int) -> tuple[float, dict[str, float]]:

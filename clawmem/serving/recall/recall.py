@@ -17,6 +17,7 @@ from clawmem.index.search.channels import (
     names_in,
     predicate_channel,
     sketches,
+    statements_in_rows,
     time_channel,
     weigh_words,
     words_had,
@@ -308,8 +309,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
 
         answered = find_said(vault, index, wide, words)
         accounts = [result.channels] if FACTS in where else []
-        moment = stamp(asked.caller.now)
-        result = result._replace(heard=with_verdicts(index, answered.heard, moment), noted=answered.noted)
+        moment, ids = stamp(asked.caller.now), [hit.fact.id for hit in result.found]
+        result = result._replace(heard=with_verdicts(index, answered.heard, moment, ids), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners, moment)
     shown = _one_ranking(result, asked, words, sources)
@@ -618,7 +619,7 @@ def best_rows(
     answers = _facts(vault, index, asked, words, counted)
     strong = [(n, fact) for n, _, fact in answers.best if fact.score >= LEAST_SCORE * FACT_PART]
     if words.whose:
-        others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
+        others = _of_others(statements_in_rows(index, [n for n, _ in strong]), words)
         strong = [(n, fact) for n, fact in strong if n not in others]
     enough = words.fact_score
     answered = any(fact.score >= enough and _judged(fact, answers.had.get(n, ()), words)[1] for n, fact in strong)
@@ -799,7 +800,7 @@ def _whole(
 ) -> tuple[FactHit, ...]:
     numbers = [n for n, _, _ in answers.best]
     placed, tokens = facts_in_rows(index, numbers), fact_token_counts(index, numbers)
-    others = _of_others(placed, words) if words.whose else ()
+    others = _of_others(statements_in_rows(index, numbers), words) if words.whose else ()
     return tuple(
         FactHit(
             add_accesses(placed[n].fact, counted),
@@ -816,16 +817,11 @@ def _whole(
     )
 
 
-def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[int]:
+def _of_others(statements: Mapping[int, tuple[str, str, str]], words: QuestionWords) -> set[int]:
     """Return which facts say something of others than the question asks about, and whom no fact names."""
-    near = " ".join(
-        normal(other_placed.fact.fact)
-        for other_placed in placed.values()
-        if words.whose & set(search_words(other_placed.fact.fact))
-    )
-    return {
-        n for n, other_placed in placed.items() if words.of_another(other_placed.fact.fact, other_placed.entity, near)
-    }
+    texts = (text for text, _, _ in statements.values() if not words.whose.isdisjoint(search_words(text)))
+    near = " ".join(map(normal, texts))
+    return {n for n, (text, entity, _) in statements.items() if words.of_another(text, entity, near)}
 
 
 def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "") -> tuple[bool, bool]:

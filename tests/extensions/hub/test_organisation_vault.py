@@ -16,6 +16,7 @@ from clawmem.extensions.hub.organisation_vault import named_folder
 from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.safety.recalled_text import CLOSING
 from tests.extensions.hub.members import Member, new_member
+from tests.index.tables.test_rights import POLICY
 
 __all__ = ["new_member"]
 
@@ -367,3 +368,42 @@ def test_a_remote_behind_a_network_is_refused_without_its_text(text: str) -> Non
     with pytest.raises(InvalidInput) as refused:
         named_folder(text, Path)
     assert "example" not in refused.value.message
+
+
+def share_policy(member: Member) -> None:
+    path = member.root / "governance/access.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(POLICY)
+
+
+@pytest.mark.parametrize("there_too", [True, False], ids=["policy", "no policy"])
+def test_the_organisation_answers_a_reader_what_its_policy_lets_them_see(
+    acme: Member, ben: Member, there_too: bool
+) -> None:
+    """Who may not see a fact there does not see it through another vault, nor as a copy that was pulled."""
+    share_policy(acme)
+    share_policy(ben)
+    fact, public = acme.keep("Lucia takes lithium."), acme.keep("Lucia lives in Graz.")
+    assert acme("access", "mark", fact, "--kind", "health", "--about", "lucia").code == 0
+    if not there_too:
+        (acme.root / "governance/access.yaml").unlink()
+    for words in (["recall", "Lucia"], ["context", "Lucia"]):
+        for options in (("--viewer", "clara"), ("--agent", "desk")):
+            found = ben(*words, "--org", *options)
+            if there_too:
+                assert "Graz" in found.out and "lithium" not in found.out + found.err, found
+        assert ("lithium" in ben(*words, "--org", "--viewer", "alvarez").out) == there_too
+        assert "lithium" in ben(*words, "--org").out
+    assert ben("org", "pull").code == 0
+    assert public in ben("list", "--viewer", "clara").out
+    for name in ("clara", "alvarez"):
+        assert ("lithium" in ben("list", "--viewer", name).out) == (name == "alvarez")
+
+
+def test_what_is_not_for_everybody_is_not_promoted(acme: Member, ana: Member) -> None:
+    share_policy(ana)
+    fact = ana.keep("Lucia takes lithium.")
+    assert ana("access", "mark", fact, "--kind", "health", "--about", "lucia").code == 0
+    refused = ana("org", "promote", fact)
+    assert refused.code != 0 and "is health of lucia, and a mark does not count there" in refused.err
+    assert ana("access", "mark", fact).code == 0 and ana("org", "promote", fact).code == 0

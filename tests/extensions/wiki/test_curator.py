@@ -269,7 +269,7 @@ def test_a_stale_fact_is_confirmed_or_withdrawn(vault: Vault, caller: Caller) ->
     curation = curate(vault, at)
     by_fact = {proposal.targets[0].id: proposal for proposal in list_proposals(vault).proposals}
     assert set(by_fact) == {fact, resting} and len(filed(curation, "stale")) == 2
-    assert "to be reviewed by 2026-11-30" in by_fact[fact].why
+    assert "stale after 2026-11-30" in by_fact[fact].why
     with pytest.raises(NotPermitted):
         approve(vault, by_fact[fact].id, at._replace(agent="cli"))
     for proposal in by_fact.values():

@@ -114,7 +114,7 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         (["tier"], "Missing argument", "Example: `clawmem tier fact_1a2b"),
         (["retract"], "Neither a fact nor an origin is given.", "Name a fact, or --source"),
         (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
-        (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path."),
+        (["graph", "jane"], "There is no fact or entity 'jane'.", ""),
         (
             ["review", "approve", "prop_1", "prop_2"],
             "Got unexpected extra",

@@ -69,6 +69,9 @@ def _hinted(clawmem: Command, *words: str) -> list[str]:
         ("remember list", "list"),
         ("remember list jane", "list"),
         ("remember ' show '", "list"),
+        ("log last week", "log 'last week'"),
+        ("list this week", "list --since 'this week'"),
+        ("recall last week", "recall '' --since 'last week'"),
     ],
 )
 def test_the_hint_is_a_command_that_can_be_run(words: str, meant: str, clawmem: Command, vault: Vault) -> None:
@@ -163,6 +166,7 @@ def test_a_line_of_another_program_is_answered_with_a_line_that_can_be_read(claw
         ("cat atlas notes", "recall 'atlas notes'"), ("get facts -o json", "list --json"), ("count facts", "status"),
         ("describe tasks", "task list"), ("ls projects", "entity list"), ("zeige jane", "show jane"),
         ("merke 'Jane rudert.'", "remember 'Jane rudert.'"), ("suche tea", "recall tea"), ("vergiss tea", "forget tea"),
+        ("new this week", "diff this week"), ("everything jane", "show jane"), ("about jane", "show jane"),
         ("who is Aisha", "recall 'who is Aisha'"), ("where does Jane live", "recall 'where does Jane live'"),
     ]:  # fmt: skip
         assert f"Did you mean `clawmem {meant}`?" in clawmem(*shlex.split(words)).err
@@ -268,6 +272,36 @@ def test_what_is_spelled_like_another_word_by_chance_is_no_guess(clawmem: Comman
     assert "due:friday, @phone stays" in clawmem("task", "add", "call Ann due:friday @phone").err
     refused = clawmem("remember", "x", "--entity", "Halden Group")
     assert refused.code == 2 and "areas/companies/halden-group" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("edit Atlas uses Postgres.", "edit 'Atlas uses Postgres.'"),
+        ("edit Atlas uses Redis now.", "edit FACT 'NEW WORDS'"),
+        ("supersede atlas uses postgres Atlas uses Redis.", "supersede 'atlas uses postgres' 'Atlas uses Redis.'"),
+    ],
+)
+def test_unquoted_words_replace_no_fact_by_a_part_of_a_sentence(words: str, line: str, clawmem: Command) -> None:
+    assert f"`clawmem {line}`" in clawmem(*words.split()).err
+    clawmem(*shlex.split(line))
+    facts = [fact["fact"] for fact in clawmem("list", "--json").data["facts"]]
+    assert ("Atlas uses Redis." if "Redis.'" in line else "Atlas uses Postgres.") in facts
+
+
+def test_a_name_without_the_second_word_shows_what_is_beside_it(clawmem: Command) -> None:
+    assert clawmem("graph", "jane").out == clawmem("graph", "neighbors", "jane").out != ""
+    assert clawmem("agent", "add", "scout").out.startswith("created agent scout")
+    assert "Atlas uses Postgres." in clawmem("claim", "show", "postgres").out
+    assert "workflows/NAME.yaml" in clawmem("workflow", "add", "x").err
+
+
+def test_days_and_places_are_explained_once(clawmem: Command) -> None:
+    assert "--since" in clawmem("help", "time").out and "--scope" in clawmem("help", "where").out
+    assert "help time" in clawmem("--help").out
+    assert "`clawmem help where`" in clawmem("help", "scope").err
+    assert "lists notes" in clawmem("note", "--help").out
+    assert "--in notes" in clawmem("recall", "my notes").err
 
 
 @pytest.mark.parametrize("group", ["review", "task", "decision", "entity", "lesson", "config"])

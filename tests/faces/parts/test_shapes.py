@@ -72,6 +72,7 @@ def test_fields_choose_keys_of_the_records(told: Command) -> None:
     assert lines(told("list", "--jsonl", "--fields=fact,tags").out) == list(chosen(facts, "fact", "tags"))
     rows = [f"{one['fact']}\t{json.dumps(one['tags']) if 'tags' in one else ''}" for one in facts]
     assert told("list", "--fields", "fact,tags").out.splitlines() == rows
+    assert {row["tier"] for row in told("list", "--json", "--fields", "fact,tier").data["facts"]} == {"hot"}
     found = told("recall", "ferry", "--json", "--fields", "text,fact").data
     assert sorted(found) == ["events", "facts", "notes", "summaries"]
     assert [sorted(one) for one in found["facts"]] == [["fact"], ["fact"]]

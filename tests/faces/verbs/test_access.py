@@ -277,3 +277,130 @@ def test_a_memory_without_a_policy_shows_the_lines_that_make_one(clawmem: Clawme
     (vault_root / policy).parent.mkdir(exist_ok=True)
     (vault_root / policy).write_text("\n".join(lines) + "\n")
     assert clawmem(*words).code == 0
+
+
+def test_what_a_mark_or_a_grant_does_not_do_is_refused_or_said(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    event, fact = shared
+    for options, says in (
+        (("--about", "lucia"), "decides nothing without a kind"),
+        (("--audience", "nobody"), "no person and no role 'nobody'"),
+        (("--kind", "health", "--about", "lucas"), "no person 'lucas'"),
+    ):
+        refused = clawmem("access", "mark", event, *options)
+        assert refused.code != 0 and says in refused.err
+    assert clawmem("access", "mark", event, "--kind", "health").out == f"{event} is for Lucia Gomez; health\n"
+    assert SECRET not in clawmem("recall", "biopsy", "--viewer", "clara").out
+    assert clawmem("access", "mark", event, "--kind", "health", "--audience", "all").out.endswith("for all; health\n")
+    opened = clawmem("access", "mark", event, fact)
+    assert f"{event} was for all; health" in opened.err and f"{fact} was health of lucia" in opened.err
+    assert "is not decided by --of" in clawmem("access", "grant", "clara", "all", "--of", "lucia").err
+    log = clawmem("log").out
+    assert "(clara): granted: all of lucia" in log and f"{event} is for everybody" in log
+    assert clawmem("access", "revoke", "clara").code == 0
+
+
+def test_who_may_see_all_is_named_so_until_it_is_withdrawn(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    event, _ = shared
+    assert "the role owner may see all" in clawmem("access", "why", event, "--for", "boss").out
+    assert SECRET in clawmem("recall", "biopsy", "--agent", "boss").out
+    clawmem("access", "revoke", "boss")
+    assert "boss may not see it: all was withdrawn" in clawmem("access", "why", event, "--for", "boss").out
+    for words in (("recall", "biopsy"), ("list",), ("log",)):
+        found = clawmem(*words, "--agent", "boss")
+        assert SECRET not in found.out + found.err
+
+
+def test_a_source_that_names_nobody_whom_the_policy_knows_is_told(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    policy = vault_root / "governance/access.yaml"
+    policy.write_text(policy.read_text() + "channels: {desk: [reception]}\n")
+    rows = [
+        {"channel": "desc"},
+        {"channel": "desk"},
+        {"to": "Dr Alvarez"},
+        {"recipients": "Clara <c@example.org>, Eve"},
+    ]
+    lines = [json.dumps({"role": "user", "content": f"The lamp {at} is new.", **row}) for at, row in enumerate(rows)]
+    told = clawmem("ingest", "-", given="\n".join(lines) + "\n")
+    assert (told.code, "does not know #desc, so nobody" in told.err) == (0, True)
+    seen = {name: clawmem("recall", "lamp", "--viewer", name).out for name in ("clara", "alvarez", "lucia")}
+    shown = {name: [at for at in range(4) if f"lamp {at}" in text] for name, text in seen.items()}
+    assert shown == {"clara": [1, 3], "alvarez": [2], "lucia": []}
+
+
+def test_what_is_passed_on_has_only_what_everybody_may_see(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path, tmp_path: Path
+) -> None:
+    """Sites and exports leave out marked facts, those of marked messages and what was said in a channel for some."""
+    policy = vault_root / "governance/access.yaml"
+    policy.write_text(policy.read_text() + "channels: {desk: [reception], hall: [all]}\n")
+    rows = [{"role": "user", "content": f"The {name} lamp is new.", "channel": name} for name in ("desk", "hall")]
+    clawmem("ingest", "-", given="".join(json.dumps(row) + "\n" for row in rows))
+    added = clawmem("remember", f"Lucia was treated for {SECRET}.", "--json").data
+    start = added["commit"]
+    clawmem("access", "mark", added["facts"][0]["id"], "--audience", "alvarez")
+    site = tmp_path / "site"
+    said = clawmem("wiki", "site", str(site), "--with", "messages")
+    assert "left out: 2 facts that not everybody may see" in said.err
+    assert "left out: 2 facts" in clawmem("export", str(tmp_path / "okf")).err
+    files = {name: [path for path in (tmp_path / name).rglob("*") if path.is_file()] for name in ("site", "okf")}
+    texts = {name: "".join(path.read_text("utf-8") for path in paths) for name, paths in files.items()}
+    texts["lines"] = clawmem("export", "-", "--contract").out
+    texts["news"] = clawmem("export", "-", "--contract", "--since", start[:12]).out
+    clawmem("undo", start)
+    texts["gone"] = clawmem("export", "-", "--contract", "--since", "HEAD~1").out
+    assert not [name for name, text in texts.items() if SECRET in text]
+    assert all("Graz" in texts[name] for name in ("site", "okf", "lines"))
+    assert "hall lamp" in texts["site"] and "desk lamp" not in texts["site"]
+    policy.unlink()
+    assert SECRET in clawmem("export", "-", "--contract").out
+
+
+def test_a_fact_is_stated_for_some_by_a_kind_of_content_as_its_category(
+    clawmem: Clawmem, shared: tuple[str, str]
+) -> None:
+    told = clawmem("remember", "Lucia carries insulin pens.", "-c", "Health")
+    assert "is health of lucia: not everybody may see it" in told.err
+    clawmem("remember", "It is sold in May.", "-c", "health", "-e", "areas/people/lucia")
+    clawmem("remember", "Insulin is sold in May.", "-c", "preference")
+    for words in ("insulin", "sold in May"):
+        seen = {name: clawmem("recall", words, "--viewer", name).out for name in ("clara", "lucia")}
+        assert "pens" in seen["lucia"] or "It is sold" in seen["lucia"]
+        assert "pens" not in seen["clara"] and "It is sold" not in seen["clara"]
+        assert "Insulin is sold" in seen["clara"]
+
+
+def test_doctor_says_what_the_policy_names_and_does_not_have(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    assert "[access]" not in clawmem("doctor").out
+    policy = vault_root / "governance/access.yaml"
+    wrong = POLICY.replace("role: doctor, of: {doctor: lucia}", "role: doctr, of: {doktor: luciaa}")
+    policy.write_text(wrong + "channels: {ward: [docter, nobody, doctor, all]}\n")
+    found = clawmem("doctor").out
+    for fault in (
+        "alvarez is doktor of 'luciaa', which `people` lacks.",
+        "alvarez has the role 'doctr', which no rule names. Is it 'doctor'?",
+        "The channel ward is for 'docter'",
+        "The channel ward is for 'nobody'",
+        "A rule is for the role 'doctor', which `people` lacks.",
+        "A rule is for the relation 'doctor', which `people` lacks.",
+    ):
+        assert fault in found
+    assert found.count("  [access]") == 6
+
+
+def test_who_gets_a_copy_sees_the_message_and_status_says_what_no_reader_has_marked(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    row = {"role": "user", "content": "The lamp is new.", "to": "Lucia Gomez", "cc": ["Clara"]}
+    clawmem("ingest", "-", given=json.dumps(row) + "\n")
+    seen = {name: "lamp is new" in clawmem("recall", "lamp", "--viewer", name).out for name in ("clara", "alvarez")}
+    assert seen == {"clara": True, "alvarez": False}
+    says = "what is for some people only in 3 messages that no reader has read is not marked yet"
+    assert says in clawmem("status").err
+    (vault_root / "governance/access.yaml").unlink()
+    assert "not marked yet" not in clawmem("status").err

@@ -231,3 +231,28 @@ def test_what_somebody_wrote_are_their_last_messages(clawmem: Command) -> None:
     assert "glue is on" in one_day and "boards" not in one_day
     assert "late again" in clawmem("recall", "what did Lars say about being late?", env=NOW).out, "it is searched"
     assert "Nothing says that" in clawmem("recall", "what did Otto write?", env=NOW).err
+
+
+def test_the_memory_page_edited_by_hand_is_found_by_the_next_question(clawmem: Command, vault_root: Path) -> None:
+    page = vault_root / "MEMORY.md"
+    for name in ("Halcyon", "Meridian"):
+        page.write_text(f"# About me\n\nI sail a ketch named {name}.\n\n<!-- clawmem:begin -->\n<!-- clawmem:end -->\n")
+        assert f"ketch named {name}" in clawmem("recall", "which ketch do I sail?").out
+    assert "- MEMORY.md: I sail a ketch named Meridian.\n" in clawmem("context", "which ketch do I sail?").out
+
+
+def test_each_list_of_what_has_a_time_takes_a_first_day(clawmem: Command, tmp_path: Path) -> None:
+    before, now = {"CLAWMEM_NOW": "2026-11-20T10:00:00Z"}, NOW
+    clawmem("remember", "Ann lives in Oslo.", env=before)
+    clawmem("session", "start", env=before)
+    clawmem("failure", "record", "loop", env=before)
+    clawmem("guardrail", "add", "Never call.", "--why", "x", "--agent", "scout", env=before)
+    for verb in ("session", "failure", "review"):
+        assert clawmem(verb, "list", "--since", "last week", env=now).out == clawmem(verb, "list", env=now).out != "", (
+            verb
+        )
+        assert clawmem(verb, "list", "--since", "yesterday", env=now).out == "", verb
+    clawmem("remember", "Ann rows.", env=now)
+    for day, facts in (("yesterday", 1), ("2026-11-19", 2), ("last week", 2)):
+        lines = clawmem("export", "-", "--contract", "--since", day, env=now).out.splitlines()
+        assert len(lines) == facts, day

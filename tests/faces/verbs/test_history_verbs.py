@@ -118,7 +118,7 @@ def test_why_explains_from_the_evidence_to_the_chain(clawmem: Command, vault_roo
     words = clawmem("why", kept).out
     assert "So >>I moved to Rome<<. Bye!" in words
     assert f"1. {kept}" in words
-    assert "chain, oldest first" in words
+    assert "chain, newest first" in words and words.index("  2. ") < words.index("  1. ")
     clawmem("link", newer, kept, "--type", "depends_on", "--reason", "He told both.")
     assert f"  rests on  {kept} (depends_on): He told both." in clawmem("why", newer).out
 
@@ -252,6 +252,13 @@ def test_a_weekday_is_that_day_alone_and_since_it_is_since(clawmem: Command) -> 
         assert "note: changes of 2026-11-23\n" in that_day.err and "Said on 23." in that_day.out
 
 
+def test_days_of_two_words_need_no_quotes_in_diff(clawmem: Command) -> None:
+    clawmem("remember", "Jane rows.", env={"CLAWMEM_NOW": "2026-11-18T09:30:00Z"})
+    clawmem("remember", "Jane runs.", env={"CLAWMEM_NOW": "2026-11-26T09:30:00Z"})
+    env = {"CLAWMEM_NOW": "2026-11-27T09:30:00Z"}
+    assert clawmem("diff", "this", "week", env=env).out == clawmem("diff", "this week", env=env).out != ""
+
+
 def test_days_since_are_the_same_in_log_and_diff(clawmem: Command) -> None:
     for day in (10, 17, 20):
         clawmem("remember", f"Fact of the {day}th.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
@@ -310,6 +317,16 @@ def test_the_reason_has_one_name(clawmem: Command) -> None:
         assert clawmem("supersede", f"Jane likes {option}", f"Jane has {option}.", option, "She took it.").code == 0
     for option in ("--because", "--reason"):
         assert clawmem("lesson", "add", f"Test {option}.", option, "It broke.").code == 0
+
+
+def test_a_reason_is_taken_everywhere_and_says_because_once(clawmem: Command) -> None:
+    assert clawmem("guardrail", "add", "Never deploy on Friday.", "--reason", "The weekend was lost.").code == 0
+    clawmem("remember", "--jsonl", "-", given='{"fact": "Ann rows.", "reason": "because she likes water"}\n')
+    assert "(areas/general, because she likes water)" in clawmem("list").out
+    changed = clawmem("supersede", "Ann rows.", "Ann runs.", "--reason", "because May is full").out
+    assert "because May is full" in changed and "because because" not in changed
+    assert "(because: because" not in clawmem("log").out
+    assert "--from FILE" in clawmem("task", "add", "x", "--reason", "y").err
 
 
 def test_undo_last_is_undo_and_what_forget_prints_can_be_run(clawmem: Command) -> None:

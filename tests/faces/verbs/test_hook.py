@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from clawmem.index.tables.background import exact_counter
 from clawmem.model.harness import HARNESSES, native_events
 from clawmem.vault.state.heartbeat_state import heartbeat_lock
 from clawmem.vault.vault import Vault
@@ -602,3 +603,46 @@ def test_who_asks_in_the_first_person_is_asked_about(clawmem: Command, vault_roo
         assert "Oslo" in context(result)
     for prompt in ("how do I fix the parser?", "I want to live test the parser of this importer"):
         assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
+
+
+@pytest.mark.parametrize("prompt", ["Where did Priya live before Manchester?", "Wo wohnte Priya früher?"])
+def test_a_prompt_about_what_held_before_gets_it(
+    clawmem: Command, vault_root: Path, project: Path, prompt: str
+) -> None:
+    assert clawmem("remember", "Priya lives in Leeds.").code == 0
+    assert clawmem("supersede", "Priya lives in Leeds", "Priya lives in Manchester.").code == 0
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
+    assert "- Priya lives in Leeds. (until 2026-11-21; then: Priya lives in Manchester.)\n" in text
+    result = say(clawmem, vault_root, "UserPromptSubmit", project, session_id="b", prompt="Where does Priya live?")
+    assert "Manchester" in context(result) and "Leeds" not in context(result)
+
+
+def test_a_prompt_gets_no_old_words_unmarked(clawmem: Command, vault_root: Path, project: Path) -> None:
+    old, new = "The demo of Kestrel is on 4 December.", "The demo of Kestrel is on 7 December."
+    for place, text in enumerate((old, f"Mind this! {old}", f"Nobody knows if {old}")):
+        message = {"role": "user", "content": text, "timestamp": f"2026-11-1{place}T10:00:00Z"}
+        assert clawmem("ingest", "-", given=json.dumps(message)).code == 0
+    assert clawmem("remember", old).code == clawmem("supersede", old, new).code == 0
+    assert new in context(say(clawmem, vault_root, "SessionStart", project))
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt="When is the demo of Kestrel?"))
+    for served in (text, clawmem("context", "When is the demo of Kestrel?").out):
+        assert f"- user: {old} (2026-11-10, no longer: now {new})\n" in served
+        assert f"- user: Mind this! {old} (2026-11-11, no longer: now {new})\n" in served
+        assert f"{old} (2026-11-12)\n" in served
+    assert clawmem("recall", "When is the demo of Kestrel?").out.count(f"(no longer: now {new})") == 2
+
+
+@pytest.mark.parametrize("how", ["a session", "ingest"])
+def test_what_was_typed_is_counted_before_any_heartbeat(
+    clawmem: Command, vault_root: Path, project: Path, how: str
+) -> None:
+    for name in NAMES:
+        assert clawmem("remember", f"Quartermaster {name.title()}son supervises the {name} warehouse.").code == 0
+    if how == "ingest":
+        assert clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "Hello."})).code == 0
+    else:
+        say(clawmem, vault_root, "SessionStart", project)
+        until_read(vault_root, what="session")
+    given = clawmem("recall", "Who supervises a warehouse?", "--json").data["llm_context"]
+    assert given["text"].count("Quartermaster") == len(NAMES)
+    assert given["token_count"] == exact_counter()(given["text"])

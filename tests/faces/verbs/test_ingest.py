@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -156,3 +157,19 @@ def test_since(clawmem: Command) -> None:
     value = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
     assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=value).data["added"] == 2
     assert clawmem("ingest", "-", "--since", "soon", given=value).code == 2
+
+
+def test_no_answer_in_words_has_a_hash_that_nobody_asked_for(clawmem: Command, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"role": "user", "content": "Remember that I like tea."}\n')
+    for words in (("ingest", str(chat)), ("heartbeat",), ("diff",), ("forget", "tea", "--yes"), ("undo",)):
+        said = clawmem(*words)
+        head = clawmem("log", "--json").data["history"][-1]["commit"]
+        assert said.code == 0 and said.out and head[:7] not in said.out and "commit " not in said.out, words
+    assert not re.search(r"\b[0-9a-f]{12}\b", clawmem("undo", "HEAD", "--dry-run").out)
+
+
+def test_what_import_takes_is_said(clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "mem0.json").write_text('[{"id": "1", "memory": "Likes tea", "user_id": "sam", "hash": "x"}]')
+    assert "`clawmem import FILE` takes" in clawmem("ingest", str(tmp_path / "mem0.json")).err
+    assert "import" in clawmem("--help").out.partition("Look:")[0].split()

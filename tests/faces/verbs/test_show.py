@@ -147,3 +147,26 @@ def test_a_folder_names_the_project_of_its_repository(clawmem: Command, vault_ro
         result = clawmem("list", "--project", name, "--json", cwd=tmp_path, env=env)
         projects = {fact["fact"]: fact.get("project") for fact in result.data["facts"]}
         assert projects["The hull is oak."] == "git.example.org/ada/boat"
+
+
+def test_a_name_of_an_entity_is_taken_where_a_fact_is(clawmem: Command) -> None:
+    for entity, text in (("projects/kestrel", "Kestrel is a shop."), ("areas/people/dan", "Dan works on Kestrel.")):
+        clawmem("remember", text, "--entity", entity)
+    clawmem("decision", "add", "Kestrel uses Redis.", "--why", "It is known.", "--entity", "projects/kestrel")
+    assert clawmem("wiki", "gate", "kestrel").out == clawmem("wiki", "gate", "--entity", "projects/kestrel").out != ""
+    assert "fact: Kestrel uses Redis." in clawmem("decision", "show", "kestrel").out
+    assert "Kestrel is a shop." in clawmem("show", "kestrel", "--as-of", "today").out
+    for verb in ("why", "tier"):
+        for name in ("kestrel", "projects/kestrel"):
+            failed = clawmem(verb, name)
+            assert failed.code == 1 and "is the entity projects/kestrel" in failed.err and "fact_" not in failed.err
+    assert clawmem("show", "projects/kestrel", "--format", "claiv").code == 1
+
+
+def test_what_is_shown_of_a_fact_is_in_words(clawmem: Command) -> None:
+    clawmem("remember", "Ann rows.")
+    clawmem("supersede", "Ann rows", "Ann runs.", "--reason", "May is full")
+    shown = clawmem("show", "Ann runs").out
+    assert re.search(r"^timestamp +2026-11-21 09:30 UTC$", shown, re.MULTILINE)
+    assert re.search(r"^links +type supersedes, to fact_\w+, reason May is full, at 2026-11-21 09:30 UTC$", shown, re.M)
+    assert "2026-11-21T" not in shown and "[" not in shown

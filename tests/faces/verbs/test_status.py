@@ -137,6 +137,7 @@ def test_a_heartbeat_that_met_a_lock_or_stopped(clawmem: Command, vault_root: Pa
 def test_no_vault(clawmem: Command, tmp_path: Path) -> None:
     result = clawmem("status", "--json", cwd=tmp_path)
     assert (result.code, result.json["error"]["code"]) == (10, "no_vault")
+    assert "`clawmem setup claude-code`" in clawmem(cwd=tmp_path).err
 
 
 def test_what_waits_is_one_number_and_setup_is_named_until_it_was_done(clawmem: Command, vault_root: Path) -> None:

@@ -46,7 +46,7 @@ def _say(vault: Vault, events: Sequence[Event]) -> None:
 
 
 def _served(index: Index) -> set[object]:
-    return {unit.key for unit in said_units(index, SAID, f"{DAY}T23:00:00Z")}
+    return {unit.key for unit in said_units(index, SAID, {})}
 
 
 def _kept(index: Index) -> dict[str, int | None]:

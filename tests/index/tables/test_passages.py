@@ -58,6 +58,19 @@ def test_lines_added_at_the_end_keep_the_rows_before_them(index: Index) -> None:
     assert found(index, "three") == ["evt_3"]
 
 
+def test_the_numbers_of_a_day_are_kept_as_its_file_changes(index: Index) -> None:
+    numbers = "SELECT events, last_n, learned_from, spoken FROM ledger"
+    first = render_events([said(1, "one"), said(2, "two")])
+    take_in_ledger(index, DAY, first)
+    take_in_ledger(index, DAY, first)
+    take_in_ledger(index, DAY, first + render_events([said(3, "three")._replace(role="system")]))
+    assert index.database.execute(numbers).fetchall() == [(3, 3, 3, 2)]
+    take_in_ledger(index, DAY, render_events([said(4, "four")]))
+    assert index.database.execute(numbers).fetchall() == [(1, 1, 1, 1)]
+    take_in_ledger(index, DAY, None)
+    assert index.database.execute(numbers).fetchall() == []
+
+
 def test_a_day_of_several_batches_is_taken_in_whole_or_not_at_all(index: Index) -> None:
     events = [said(number, f"word{number}", session=f"s{number % 3}") for number in range(2 * _BATCH + 7)]
     data = render_events([*events, events[0]])

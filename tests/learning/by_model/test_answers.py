@@ -614,3 +614,21 @@ def test_a_dropped_fact_keeps_what_it_changes_by_name() -> None:
     found = read(GHENT, fact("e1", "not in the text at all", "Clara lives in Bruges.", changes=changes))
     (dropped,) = found.rejected
     assert dropped.given["changes"] == [{"id": found.by_piece[0][0].key, "how": "replace"}]
+
+
+@pytest.mark.parametrize(
+    ("quote", "when", "ends"),
+    [
+        ("Thursday week. the 3rd, 2 pm", "2026-12-03", "2026-12-03"),
+        ("I meet her on Thursday", "2026-12-03", "2026-12-03"),
+        ("I meet her on Thursday", "2026-12-04", "2026-11-26"),
+        ("bolts first, then the garboards", "2026-11-23", None),
+        ("the garboards are for tonight", "2026-11-23", "2026-11-23"),
+    ],
+)
+def test_of_the_days_of_a_plan_that_of_the_reader_is_taken_where_the_words_allow_it(
+    quote: str, when: str, ends: str | None
+) -> None:
+    said = event(quote)._replace(timestamp="2026-11-23T09:00:00Z")
+    plan = fact("e1", quote, f"Asha's plan: {quote}.", subject="Asha", predicate="", category="plan", when=when)
+    assert only(plan, of=said).valid_to == ends

@@ -751,3 +751,17 @@ def test_a_fact_and_a_message_are_forgotten_by_their_ids(clawmem: Command) -> No
     _ingest(clawmem, {"role": "user", "content": _PHONE, "timestamp": "2026-11-20T09:00:00Z", "session": "s1"})
     event = clawmem("forget", "phone number", "--json").data["events"][0]
     assert clawmem("forget", event, "--json").data["events"] == [event]
+
+
+def test_the_verb_says_what_else_goes_and_what_is_left_that_is_spelled_nearly_so(clawmem: Command) -> None:
+    """A fact of several things goes as a whole, and another address stays: whoever asks sees both before."""
+    rest = "Xavier has a MacBook, a Dell monitor and a Keychron keyboard."
+    (several,) = clawmem("remember", rest, "--json").data["facts"]
+    clawmem("remember", "Mail for orders goes to alice@acme.io.")
+    clawmem("remember", "Mail goes to alice.smith@acme.io, or to bob@acme.io.")
+    clawmem("remember", "On Monday, Jane swims in the lake.")
+    for options in ((), ("--everywhere",)):
+        shown = clawmem("forget", "Keychron keyboard", *options)
+        assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in shown.err
+        assert "and left: alice.smith@acme.io\n" in clawmem("forget", "alice@acme.io", *options).err
+        assert "says more" not in clawmem("forget", "swims in the lake", *options).err

@@ -92,6 +92,7 @@ def test_the_record_says_what_was_done(clawmem: Command, vault_root: Path, leake
     old = git(vault_root, "rev-parse", "HEAD").strip()
     result = clawmem("redact", leaked, "--yes", "--reason", "oops", "--json")
     (record,) = json.loads((vault_root / "ledger/redactions.json").read_text())["redactions"]
+    assert record["by"] == "Ada Person"
     assert record["old_head"] == old == result.data["old_head"]
     assert record["base"] == git(vault_root, "rev-parse", "HEAD~1").strip()
     assert record["reason"] == "oops" and leaked in record["facts"] and record["at"] == "2026-11-21T09:30:00Z"

@@ -415,6 +415,21 @@ def test_undo_alone_goes_back_through_what_its_caller_did(vault: Vault, caller: 
         undo(vault, None, caller)
 
 
+@pytest.mark.parametrize("change", ["retract", "supersede"])
+def test_undo_alone_goes_on_to_what_was_there_before_an_undone_fact(vault: Vault, caller: Caller, change: str) -> None:
+    first = keep(vault, caller, "One is 1.")
+    second = keep(vault, caller, "Two is 2.")
+    if change == "retract":
+        retract(vault, second, caller)
+    else:
+        supersede(vault, second, draft(caller, "Two is 3."), caller)
+    assert [undo(vault, None, caller).undone.op for _ in range(2)] == [change, "remember"]
+    undo(vault, head(vault), caller)  # what an undo takes back stands again
+    assert undo(vault, None, caller).facts[0].fact.id == second
+    assert undo(vault, None, caller).facts[0].fact.id == first
+    assert not facts(vault)
+
+
 def _some_act(vault: Vault, caller: Caller, chance: random.Random, number: int) -> None:
     standing = [key for key, fact in facts(vault).items() if fact.is_current]
     choice = chance.choice(["keep", "keep", "supersede", "retract", "merge", "link", "archive", "note"])

@@ -36,6 +36,17 @@ def test_a_plan_ends_with_its_day_unless_the_day_comes_again(statement: str, end
         ("Lotte's dinner is on Friday, every week.", None),
         ("The workshop starts on 19 March.", None),
         ("Lotte moves to Kiel on 19 March.", None),
+        ("Lotte visits us from 16 to 19 March.", "2026-03-19"),
+        ("Lotte kommt vom 16. bis 19. März zu Besuch.", "2026-03-19"),
+        ("The workshop is from 9 to 5 from Monday to Friday.", None),
+        ("Das Treffen mit Jana ist am 19. März 2026.", "2026-03-19"),
+        ("Deadline for the grant: 12 March 2026.", "2026-03-12"),
+        ("The budget review was moved to 11 March.", "2026-03-11"),
+        ("We fly to Rome next Tuesday.", "2026-02-17"),
+        ("Wir fliegen nächsten Dienstag nach Rom.", "2026-02-17"),
+        ("Oslo is reached by a flight from 19 March.", None),
+        ("Dinner with Lotte on 8 January 2026.", "2026-01-08"),
+        ("Dinner with Lotte on 8 January 2026 was good.", None),
     ],
 )
 def test_what_takes_place_on_a_day_to_come_ends_with_it(statement: str, end: str | None) -> None:

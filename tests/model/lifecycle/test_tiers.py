@@ -315,7 +315,7 @@ def quoting(event: str, text: str = "likes tea") -> Fact:
         (a_fact(400, trust="user"), None),
         (a_fact(400, trust="user", project="crane"), "not confirmed or used for 400 days"),
         (a_fact(details={"review_by": "2026-11-21"}), None),
-        (a_fact(details={"review_by": "2026-11-20"}), "to be reviewed by 2026-11-20"),
+        (a_fact(details={"review_by": "2026-11-20"}), "stale after 2026-11-20"),
         (a_fact(metadata={"check_failed": {"why": "no file"}}), "its check failed: no file"),
         (quoting("evt_1"), None),
         (quoting("evt_1", "likes coffee"), "source changed: evt_1 no longer contains the quote"),

@@ -168,7 +168,7 @@ def add(
     wish = WishedTest(question, tuple(contains or ()), tuple(bars or ()))
     test = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
     data = {"suite": test.suite.id, "path": test.path, "test": test.test.description, "commit": test.commit}
-    lines = [f"added to {test.path}: {test.test.description}", f"commit {(test.commit or '')[:12]}"]
+    lines = [f"added to {test.path}: {test.test.description}"]
     return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.test.description}"])
 
 

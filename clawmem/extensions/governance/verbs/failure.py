@@ -7,7 +7,8 @@ from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Table
-from clawmem.faces.parts.parameters import LIMIT, Parameter
+from clawmem.faces.parts.filters import since_of
+from clawmem.faces.parts.parameters import LIMIT, SINCE, Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
@@ -126,12 +127,15 @@ def record_failure(
         return RecordedFailure(record, mode, len(recent), proposal, commit, tuple(notices))
 
 
-def list_failures(vault: Vault, mode: str | None, agent: str | None, limit: int) -> FailureList:
-    """Return the recorded failures, newest first, of one mode or agent if given. Raise NotFound for an unknown mode."""
+def list_failures(vault: Vault, mode: str | None, agent: str | None, limit: int, since: str = "") -> FailureList:
+    """Return the recorded failures, newest first, of one mode or agent if given, and from a day or time on. Raise
+    NotFound for an unknown mode."""
     if mode is not None:
         find_mode(read_modes(vault), mode)
     found = [
-        failure for failure in read_failures(vault) if mode in (None, failure.mode) and agent in (None, failure.agent)
+        failure
+        for failure in read_failures(vault)
+        if mode in (None, failure.mode) and agent in (None, failure.agent) and failure.timestamp >= since
     ]
     # Of those of one second, the log has the last one last.
     found.reverse()
@@ -269,9 +273,10 @@ def list_(
     call: Call,
     mode: Annotated[str | None, Parameter("Only failures of this mode.", ("--mode",), completes="failure mode")],
     limit: Annotated[int | None, LIMIT],
+    since: Annotated[str | None, SINCE._replace(help="Only failures of this day or later.")],
 ) -> Answer:
     """List the recorded failures, newest first; with --agent, those of the agent."""
-    found = list_failures(call.runtime.vault(), mode, call.runtime.caller().agent, limit or 50)
+    found = list_failures(call.runtime.vault(), mode, call.runtime.caller().agent, limit or 50, since_of(call, since))
     rows = [
         (each.timestamp, each.mode, each.agent or "a person", each.task or "", each.note or "", each.id)
         for each in found.failures

@@ -197,7 +197,6 @@ def pull(
         f"{pull.org}: {len(pull.added):,} new, {len(pull.changed):,} changed, {len(pull.retracted):,} retracted,"
         f" {len(pull.redacted):,} redacted"
     ]
-    lines += [f"commit {pull.commit[:12]}"] if pull.commit else []
     return Answer(data, lines, notices, PARTIAL if pull.to_redact else DONE)
 
 

@@ -48,7 +48,7 @@ def publish(
         )
         commit = last[0].commit if last else None
         items = [f"{counted(count.total(), 'line')}: {text}"]
-        items.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
+        items += [] if commit else ["nothing changed; no commit was made"]
         notices = last[0].notices if last else ()
         return Answer({}, (), notices, PARTIAL if count[REFUSED] else DONE, talk=items)
 

@@ -35,6 +35,7 @@ from clawmem.model.kinds import (
     LOG,
     NONE,
     PARSE,
+    POLICY,
     PROPOSAL,
     REDACTIONS,
     SETTINGS,
@@ -232,15 +233,14 @@ def _check_catalog(path: str, data: bytes, book: VaultContent) -> None:
     book.problems += catalog_problems(data.decode("utf-8-sig", errors="replace"))
 
 
-def _check_parse(path: str, data: bytes, book: VaultContent) -> None:
-    book.problems += parse_problems(path, data)
-    book.problems += lost_marks(path, data)
+def _check_parse(path: str, data: bytes, book: VaultContent) -> bool:
+    found = [*parse_problems(path, data), *lost_marks(path, data)]
+    book.problems += found
+    return not any(problem.severity == ERROR for problem in found)
 
 
 def _check_task(path: str, data: bytes, book: VaultContent) -> None:
-    before = len(book.problems)
-    _check_parse(path, data, book)
-    if not any(problem.severity == ERROR for problem in book.problems[before:]):
+    if _check_parse(path, data, book):
         from clawmem.model.records.task import line_of, parse_task, task_warnings
 
         task = parse_task(data, path, parse_yaml)
@@ -250,12 +250,20 @@ def _check_task(path: str, data: bytes, book: VaultContent) -> None:
         book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in items]
 
 
+def _check_policy(path: str, data: bytes, book: VaultContent) -> None:
+    if _check_parse(path, data, book):
+        from clawmem.model.records.access import parse_policy  # few vaults have one
+
+        faults = parse_policy(data, path, parse_yaml).faults()
+        book.problems += [HealthProblem(WARNING, "access", path, None, fault) for fault in faults]
+
+
 def _check_nothing(path: str, data: bytes, book: VaultContent) -> None:
     """Files that nothing reads may hold anything, and doctor compares the redactions with the history."""
 
 
 # For each value of a kind's `check`, the function that reads the file for what doctor reports and compares later.
-CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], None]] = {
+CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], object]] = {
     FACTS: _check_facts,
     EVENTS: _check_events,
     SUMMARY: _check_summary,
@@ -264,6 +272,7 @@ CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], None]] = {
     CATALOG: _check_catalog,
     REDACTIONS: _check_nothing,
     TASK: _check_task,
+    POLICY: _check_policy,
     PARSE: _check_parse,
     NONE: _check_nothing,
 }

@@ -103,7 +103,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
         any(noun in lower for noun, _ in nouns) and any(map(_may_be_token, text.split())),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
-        _may_hide(text),
+        _may_hide(text, starts),
     )
     if not any(asked):
         return ()
@@ -119,26 +119,29 @@ def _tables(lower: str) -> Sequence[Sequence[_Row]]:
         return _TABLES
     places = {place for run in set(re.findall(_LETTERS, lower)) for place in _places_in(run)}
     found: tuple[list[_Row], ...] = tuple([] for _ in _TABLES)
-    for table, row in sorted(places.union(_by_letters()[""])):
+    for table, row in sorted(places.union(place for _, place in _by_start()[""])):
         found[table].append(_TABLES[table][row])
     return found
 
 
 @cache
-def _by_letters() -> Mapping[str, Sequence[tuple[int, int]]]:
-    """Return the places of the literals in the tables by the longest run of letters in each, in lower case."""
-    found: dict[str, list[tuple[int, int]]] = {"": []}
+def _by_start() -> Mapping[str, Sequence[tuple[str, tuple[int, int]]]]:
+    """Return the longest run of letters of each literal in the tables, in lower case, with its place, by the first two
+    of them."""
+    found: dict[str, list[tuple[str, tuple[int, int]]]] = {"": []}
     for table, rows in enumerate(_TABLES):
         for row, (literal, _) in enumerate(rows):
             letters = max(re.findall(_LETTERS, _lowered(literal)), key=len, default="")
-            found.setdefault(letters, []).append((table, row))
+            found.setdefault(letters[:2], []).append((letters, (table, row)))
     return found
 
 
 @lru_cache(maxsize=30_000)
 def _places_in(run: str) -> Sequence[tuple[int, int]]:
     """Return the places of the literals whose letters stand in a run of letters."""
-    return tuple(place for letters, places in _by_letters().items() if letters and letters in run for place in places)
+    starts = _by_start()
+    near = ((at, starts.get(run[at : at + size], ())) for size in (1, 2) for at in range(len(run) - size + 1))
+    return tuple(place for at, found in near for letters, place in found if run.startswith(letters, at))
 
 
 def _places(text: str, rules: Iterable[str]) -> Iterator[str]:
@@ -251,12 +254,12 @@ def _has_row_of_words(text: str) -> bool:
     return False
 
 
-def _may_hide(text: str) -> bool:
+def _may_hide(text: str, starts: Sequence[_Row]) -> bool:
     """Return whether the text could hide a credential: invisible or wide letters, escaped quotes or lines, percents."""
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
         return True
     if ESCAPED in text:
         return True
     if "\n" in text or "\\n" in text:
-        return any(start in text for start, _ in _STARTS)
+        return any(start in text for start, _ in starts)
     return "%" in text

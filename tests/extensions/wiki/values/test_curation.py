@@ -88,7 +88,7 @@ def test_entities_of_one_kind_and_name() -> None:
 
 
 def test_stale_facts_are_confirmed_withdrawn_or_left_to_their_check() -> None:
-    reasons = ("to be reviewed by 2026-11-01", "source changed: evt_1 was revoked", "its check failed: no")
+    reasons = ("stale after 2026-11-01", "source changed: evt_1 was revoked", "its check failed: no")
     important = TEA._replace(id="fact_00000002", importance=0.9)
     stale = [StaleClaim(TEA, JANE, reasons[0]), StaleClaim(important, JANE, reasons[1])]
     found = stale_findings([*stale, StaleClaim(TEA._replace(id="fact_00000003"), JANE, reasons[2])])
