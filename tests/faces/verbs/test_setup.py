@@ -548,7 +548,7 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
         if "reading" in marks:
             break
         time.sleep(0.1)
-    assert marks["reading"]["outcome"] == "done", marks
+    assert marks["reading"]["outcome"] == "done", marks["reading"]["message"]
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
     calls = [json.loads(line) for line in asked.read_text().splitlines()]
     assert len(calls) == 3, "two trials and one reading"
