@@ -75,8 +75,9 @@ class AmbiguousId(ClawmemError):
         self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.", entity: str | None = None
     ) -> None:
         shown = ", ".join(matches[:5]) + (f" and {len(matches) - 5} more" if len(matches) > 5 else "")
+        which = f"'{prefix}' matches {len(matches)} ids" if prefix else f"{len(matches)} are meant"
         is_entity = f"'{prefix}' is the entity {entity}, and this is about one fact."
-        super().__init__(is_entity if entity else f"'{prefix}' matches {len(matches)} ids: {shown}.", hint)
+        super().__init__(is_entity if entity else f"{which}: {shown}.", hint)
         self.matches = matches
 
 

@@ -133,6 +133,9 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
     answer = _named(checked_reading(record), state, reader)
     again = digest in state.applied
     named = _named_events(vault, answer, state)
+    if again:  # what waits for another answer about its doubtful facts has had this one
+        left = [event for event in named.events if state.events.get(event.id, _UNREAD).asked != digest]
+        named = named._replace(events=left)
     if not named.events:
         return _nothing(vault, answer, named, state, again)
     pieces = pieces_to_read(vault, named.events, state)

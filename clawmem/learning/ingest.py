@@ -25,7 +25,7 @@ from clawmem.model.language.text import counted, normal, some_of
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import FOR_SOME, Event, is_of_person, ledger_path, render_events
+from clawmem.model.records.event import FOR_SOME, Event, ledger_path, may_ask_to_forget, render_events
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
@@ -35,7 +35,7 @@ from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
-NOTES = "daily notes"
+NOTES, PROMPT = "daily notes", "prompt"
 PART = 5_000
 PART_CHARACTERS = 4_000_000
 _LINES_SHOWN = 5
@@ -141,11 +141,10 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
     """Hide at once what messages of the user ask to forget, and file each for a person. Return a notice for each."""
     notices = []
     for event in requests:
-        from clawmem.learning.attribution.forgetting import asked_to_forget  # few messages ask to forget
-        from clawmem.memory.facts.forget import STAYS, plan_forgetting
-
-        targets = asked_to_forget(event.text)
+        targets = _targets(event)
         if targets:
+            from clawmem.memory.facts.forget import STAYS, plan_forgetting  # few messages ask to forget
+
             with writing(vault, caller, "forget") as work:
                 found = plan_forgetting(work, targets, event)
                 if found and found.proposal:
@@ -154,6 +153,30 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
                     state = "stays for now" if STAYS in (found.proposal.details or {}) else "is hidden now"
                     notices.append(f"{says}. It {state}, and {found.proposal.id} waits for a person.")
     return notices
+
+
+def _targets(event: Event) -> Sequence[tuple[str, ...]]:
+    """Return what a message asks to forget; of a note of an agent, what it says that the user asked."""
+    from clawmem.learning.attribution.forgetting import asked_in_note, asked_to_forget  # few messages ask to forget
+
+    return asked_in_note(event.text) if event.role == "note" and event.agent else asked_to_forget(event.text)
+
+
+def hide_asked(vault: Vault, caller: Caller, prompt: str) -> bool:
+    """Hide at once what a prompt asks to forget, and keep the prompt, if anything known is meant. Return whether."""
+    from clawmem.memory.facts.forget import plan_forgetting  # few prompts ask to forget
+
+    message = Message(1, "user", prompt, session=caller.session)
+    [event] = to_events([message], caller, PROMPT, RepeatCounter())
+    targets = _targets(event)
+    if not targets or find_secret(prompt):
+        return False
+    with writing(vault, caller, "forget") as work:
+        kept = _with_appended(work, [event])  # in one commit: the person waits
+        found = plan_forgetting(work, targets, event, read=lambda path: kept.get(path) or work.read(path))
+        if found is not None:
+            work.commit([found.change])
+        return found is not None
 
 
 def count_new(
@@ -173,7 +196,16 @@ def ingest_notes(vault: Vault, caller: Caller) -> IngestResult:
     with writing(vault, caller, "ingest") as work:
         run = _IngestRun(work, NOTES)
         run.add_events(note_events(work))
-        return run.result(())
+        result = run.result(())
+    notices = _hide_what_is_to_be_forgotten(vault, caller, run.requests)
+    return result._replace(notices=(*result.notices, *notices))
+
+
+def hide_noted(vault: Vault, caller: Caller, text: str) -> tuple[str, ...]:
+    """Hide at once what a note that was just written asks to forget. Return the notices."""
+    if not _may_ask(text) or not _targets(Event("", "", "note", text, agent=caller.agent)):
+        return ()
+    return ingest_notes(vault, caller).notices
 
 
 def _may_ask(text: str) -> bool:
@@ -224,7 +256,7 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
-            self.requests += [event for event in fresh if _may_ask(event.text) and is_of_person(event)]
+            self.requests += [event for event in fresh if _may_ask(event.text) and may_ask_to_forget(event)]
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
@@ -337,16 +369,22 @@ def _unknown(work: WriteScope, events: Sequence[Event]) -> list[Event]:
     return list({event.id: event for event in events if event.id not in known}.values())
 
 
-def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
+def _with_appended(work: WriteScope, events: Sequence[Event]) -> dict[str, bytes | None]:
+    """Return the ledgers of the days of new events with these, by path."""
     by_day: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         by_day[day_of(event.timestamp)].append(event)
     writes: dict[str, bytes | None] = {}
     for day, of_day in sorted(by_day.items()):
-        path = ledger_path(day)
-        before = work.read(path) or b""
+        before = work.read(path := ledger_path(day)) or b""
         writes[path] = before + (b"" if before.endswith(b"\n") or not before else b"\n") + render_events(of_day)
-    first, last = min(by_day), max(by_day)
+    return writes
+
+
+def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
+    writes = _with_appended(work, events)
+    days = [day_of(event.timestamp) for event in events]
+    first, last = min(days), max(days)
     span = first if first == last else f"{first} to {last}"
     return Change(
         subject_line("ingest", "ledger", f"{counted(len(events), 'event')} from {source} ({span})"),

@@ -41,7 +41,7 @@ from clawmem.model.records.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.model.records.event import Event, is_of_person, parse_events
+from clawmem.model.records.event import Event, may_ask_to_forget, parse_events
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -150,9 +150,7 @@ def learn_from(
         speakers = people_of(events)
         for event in counting(events, "learn", "events", report):
             learning.consider(event, tuple(speakers[session_of(event)]))
-        for event in (
-            other_event for other_event in events if other_event.id in read.forget and is_of_person(other_event)
-        ):
+        for event in (each for each in events if each.id in read.forget and may_ask_to_forget(each)):
             learning.candidates.append(learning.forget(event, read.forget[event.id]))
         if not read.by_rules:
             state.close_candidates(event.id for event in events if event.id not in read.unfinished)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
@@ -27,11 +28,12 @@ from clawmem.learning.by_model.telemetry import ledger_paths
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.rules.rules import candidate_in
+from clawmem.llm.choice import reads_sessions_of
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.harness import HARNESSES
+from clawmem.model.harness import HARNESS, HARNESSES
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal
 from clawmem.model.proposals.para import Proposition, learned_fact
@@ -148,11 +150,25 @@ def after_cursor(vault: Vault, state: ReadingState | None = None, newest_first: 
                 yield event
 
 
-def held_with_others(vault: Vault, harness: str | None) -> frozenset[str]:
-    """Return the ids of the waiting events of sessions that were held with another harness than this one."""
+def held_with_others(vault: Vault, harness: str | None, with_none: bool = False) -> frozenset[str]:
+    """Return the ids of the waiting events of sessions that were held with another harness than this one; with
+    `with_none` also of those that were held with none."""
     if harness not in HARNESSES:
         return frozenset()
-    return frozenset(event.id for event in after_cursor(vault) if event.agent in HARNESSES and event.agent != harness)
+    waits = ((event.id, held_with(event)) for event in after_cursor(vault))
+    return frozenset(key for key, name in waits if name != harness and (with_none or name in HARNESSES))
+
+
+def unread_by_harness(vault: Vault) -> dict[str, int]:
+    """Return how many messages wait of the sessions with each harness that no model of this machine reads."""
+    waits = filter(has_words, after_cursor(vault, read_reading_state(vault)))
+    counts = Counter(name for name in map(held_with, waits) if name in HARNESSES)
+    return {name: number for name, number in counts.items() if name and not reads_sessions_of(vault.settings, name)}
+
+
+def held_with(event: Event) -> str | None:
+    """Return the harness with which a session was held: that of its transcript, or else who stored the event."""
+    return (event.metadata or {}).get(HARNESS) or event.agent
 
 
 def waiting_count(vault: Vault) -> int:

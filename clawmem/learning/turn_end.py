@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from clawmem.llm.choice import reads_sessions_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.vault.vault import Vault
@@ -28,9 +29,9 @@ _BY_ITSELF = frozenset(("", "ingest", "access", "rights", "session-start", "sess
 def turn_question(vault: Vault, caller: Caller, asked: str, since: str) -> str:
     """Return the question to an agent that has answered the prompt `asked`, or an empty text.
 
-    It is asked where no model reads (`llm.model`), the setting `session.ask` allows it, the prompt looks as if it holds
-    something to keep, and the agent has stored nothing `since` the time of the prompt."""
-    if not since or vault.settings.words("llm.model") or not vault.settings.flag("session.ask"):
+    It is asked where no model reads the sessions of the harness, the setting `session.ask` allows it, the prompt looks
+    as if it holds something to keep, and the agent has stored nothing `since` the time of the prompt."""
+    if not since or reads_sessions_of(vault.settings, caller.agent) or not vault.settings.flag("session.ask"):
         return ""
     return QUESTION if looks_worth_keeping(asked) and not _has_stored(vault, caller, since) else ""
 
@@ -125,13 +126,22 @@ _LASTING = (
     "nada de|nos|nuestro|nuestra|mi|no me|solo|ahora la|ahora el|ahora es|toujours|jamais|désormais|"
     "dorénavant|plus|jusqu'à|parce|on|nous|notre|mon|ma|pas de|c'est"
 ).split("|")
+# A rule of work is told as a task is: what to use, and instead of what or where. Its weight was set by hand.
+_RULE = re.compile(
+    r"(?:use|prefer|avoid|keep|stick to|write|name|format|indent|put|commit|pin|log|nimm|nutze?|benutze?|verwende|"
+    r"schreibe?|bevorzuge|vermeide|usa|utiliza|prefiere|evita|escribe|utilise|préfère|évite|écris) "
+    r"(?:(?!(?:it|this|that|these|those|the|a|an|das|die|den|el|la|los|las|le|les) ).*? )?"
+    r"(?:instead of|rather than|not|over|without|under|below|at most|max|in this|in our|everywhere|for \w+ names?|"
+    r"for (?:all|every|each|new|any)|before (?:each|every)|statt|anstatt|anstelle|nicht|keine?n?|in diesem|überall|"
+    r"en lugar de|en vez de|en este|au lieu|plutôt que|dans ce) (?!time\b|case\b|test\b|function\b|file\b|line\b)"
+)
 _WORD = re.compile(r"\w+(?:['-]\w+)*")
 _NAME = re.compile(r"(?<=[\w,;)] )[A-ZÀ-Þ][\w-]*[a-z]")
 _WEIGHTS = {
     "always": -2.84, "says": 2.05, "lasting": 0.39, "name": 0.79, "digit": 0.85, "comma": 0.82, "colon": 0.38,
     "over 8 words": 0.26, "under 3 words": -0.87, "question": -0.99, "asks": -0.96, "task": -0.13, "supposed": -0.58,
     "passing": -2.14, "seen": -0.94, "task, lasting": 0.26, "task, comma": 0.23, "says, lasting": 0.81,
-    "says, seen": -1.24, "says, name": 0.52,
+    "says, seen": -1.24, "says, name": 0.52, "rule": 3.0,
 }  # fmt: skip
 
 
@@ -154,7 +164,9 @@ def features(sentence: str) -> dict[str, int]:
     }
     seen, lasting, name = has["seen"] > 0, has["lasting"] > 0, _NAME.search(sentence) is not None
     says, comma = not (asks or task or has["supposed"]), ", " in sentence
+    order = " ".join(words[words.index(first) :]) if first else ""
     return {
+        "rule": not asks and not has["supposed"] and _RULE.match(f"{order} ") is not None,
         "question": question, "asks": asks, "task": task, "supposed": has["supposed"] > 0,
         "passing": has["passing"] > 0, "seen": seen, "lasting": min(2, has["lasting"]), "name": name,
         "digit": re.search(r"\d", sentence) is not None,

@@ -9,6 +9,7 @@ from typing import Protocol
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
+from clawmem.model.harness import HARNESSES
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.settings import (
     BY_KEY,
@@ -189,6 +190,32 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
     return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), record), harness=harness)
 
 
+def more_presets(settings: Settings) -> tuple[str, ...]:
+    """Return the presets of harnesses that read beside that of `llm.preset`, each once."""
+    names = dict.fromkeys(settings.words("llm.more_presets").replace(",", " ").split())
+    main = settings.words("llm.preset")
+    return tuple(name for name in names if name in PRESETS and PRESETS[name].harness and name != main)
+
+
+def reads_sessions_of(settings: Settings, harness: str | None) -> bool:
+    """Return whether a model of the settings reads the sessions that were held with a harness, or with none (None)."""
+    name = settings.words("llm.extract_model") or settings.words("llm.model")
+    if not name or not is_command(name) or settings.words("llm.command"):
+        return bool(name)
+    readers = {PRESETS[text].harness for text in (settings.words("llm.preset"), *more_presets(settings))
+               if text in PRESETS}  # fmt: skip
+    return "" in readers or harness in readers or harness not in HARNESSES
+
+
+def further_readers(model: Model, settings: Settings, environment: Mapping[str, str]) -> list[Model]:
+    """Return the programs that read the sessions held with them, where a model reads those of its harness only."""
+    if not model.harness:
+        return []
+    own = model._replace(name=COMMAND)
+    found = ({**settings.values, "llm.command": "", "llm.preset": name} for name in more_presets(settings))
+    return [_with_command(own, settings._replace(values=values), environment) for values in found]
+
+
 def _filled(word: str, places: Mapping[str, str]) -> str:
     for place, value in places.items():
         word = word.replace(place, value)
@@ -222,7 +249,8 @@ def model_programs(settings: Settings) -> tuple[str, ...]:
     for name in filter(is_command, model_names(settings)):
         with suppress(InvalidInput):
             model = choose_model(settings, {}, name=name)
-            found.update({model.command.words[0]: None} if model and model.command else {})
+            models = [model, *further_readers(model, settings, {})] if model else []
+            found.update({other.command.words[0]: None for other in models if other.command})
     return tuple(found)
 
 

@@ -60,6 +60,8 @@ TRANSCRIPTS = {
     "openclaw": ("openclaw", "openclaw-trajectory"),
 }
 """The formats in which a harness writes down its conversations."""
+HARNESS = "harness"
+"""The key of an event's metadata with the harness whose transcript somebody else imported."""
 HANDED_IN = {"openclaw": "openclaw-trajectory", "opencode": "opencode"}
 """The formats of conversations that a harness hands in by `clawmem ingest` after each turn: it writes no transcript."""
 PLAIN = {text: text for text in (START, PROMPT, TURN, COMPACT, END)}

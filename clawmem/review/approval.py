@@ -28,10 +28,12 @@ from clawmem.model.facts.fact import (
     new_fact_id,
     statement_trust,
 )
+from clawmem.model.facts.reach import project_name
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.chain import Succession, correct, succeed
 from clawmem.model.merging.fields import merge_links
+from clawmem.model.proposals.para import EntityHint, entity_name
 from clawmem.model.proposals.promotion import (
     PromotionScore,
     mark_promoted,
@@ -54,6 +56,7 @@ from clawmem.model.proposals.proposal import (
     ProposalTarget,
 )
 from clawmem.model.proposals.quarantine import orders_in, with_approval
+from clawmem.model.records.event import is_of_user
 from clawmem.model.records.layout import CATALOG
 
 
@@ -333,10 +336,20 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
 
 def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
     default = work.vault.settings.words("defaults.entity")
-    entity = entity_for_draft(work.index, Draft(fact, proposal.entity), work.caller, default)
+    draft = Draft(fact, proposal.entity, default=_speaker_or_project(work, fact))
+    entity = entity_for_draft(work.index, draft, work.caller, default)
     if entity_exists(work.index, entity):
         return ApprovalPlace(entity, {})
     return ApprovalPlace(entity, new_entity_files(entity, work.caller, proposal.title))
+
+
+def _speaker_or_project(work: WriteScope, fact: Fact) -> str | None:
+    """Return the entity of another person than the user who said a fact of themself, else of the fact's project."""
+    event = find_event(work.vault, work.index, fact.source_event) if fact.source_event else None
+    name = event.speaker if event and not is_of_user(event, work.vault.settings.words("user.name")) else None
+    if name and normal(name) == normal(fact.subject or ""):
+        return entity_name(EntityHint("person", name, "speaker"))
+    return entity_name(EntityHint("project", project_name(fact.project), "here")) if fact.project else None
 
 
 def _retraction(

@@ -76,6 +76,60 @@ def test_a_turn_that_holds_nothing_is_not_asked_about(clawmem: Command) -> None:
     assert turn(clawmem, ASKS) == ""
 
 
+@pytest.mark.parametrize(
+    ("prompt", "rule"),
+    [
+        ("Use uv instead of pip.", True), ("Use pnpm, not npm.", True), ("use tabs in this repo", True),
+        ("Please use snake_case for test names.", True), ("Prefer composition over inheritance here.", True),
+        ("Keep commit messages under 50 characters.", True), ("Nimm pytest statt unittest.", True),
+        ("Usa yarn en vez de npm.", True), ("use a loop here", False), ("use the fixture instead of the mock", False),
+        ("Use the other branch for now.", False), ("rename this to foo, not bar", False),
+    ],
+)  # fmt: skip
+def test_a_rule_of_work_is_asked_about_and_a_task_is_not(clawmem: Command, prompt: str, rule: bool) -> None:
+    assert (QUESTION in turn(clawmem, prompt, "shell")) is rule
+
+
+def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -> None:
+    rows = [
+        "Use pnpm, not npm.",
+        "use tabs in this repo",
+        "Use uv instead of pip.",
+        "No, the limit of Kestrel is 40, not 60.",
+        "Keep commit messages under 50 characters.",
+    ]
+    lines = (json.dumps({"role": "user", "content": text, "timestamp": "2026-11-20T10:00:00Z"}) for text in rows)
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+    clawmem("heartbeat", "--only", "learn")
+    clawmem("heartbeat")
+    waiting = " ".join(row["says"] for row in clawmem("review", "list", "--json").data["proposals"])
+    assert "No," not in waiting and "The limit of Kestrel is 40" in waiting, "it stands alone"
+    assert all(words in waiting for words in ("pnpm", "tabs", "uv", "50 characters")), waiting
+
+
+def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: Command) -> None:
+    clawmem("remember", "Jonas prefers tea.")
+    said = json.dumps({"role": "user", "content": "don't forget that Jonas prefers tea"})
+    clawmem("ingest", "-", "--format", "jsonl", given=said)
+    clawmem("heartbeat", "--only", "learn")
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["Jonas prefers tea."]
+
+
+def test_an_approved_candidate_goes_to_its_speaker_or_its_project(clawmem: Command) -> None:
+    day = {"role": "user", "timestamp": "2026-11-20T10:00:00Z"}
+    rows = [
+        {**day, "content": "staging is always at 10.0.0.5, never at 10.0.0.6", "project": "github.com/acme/yard"},
+        {**day, "content": "I moved to Berlin because of the new office.", "speaker": "Tom", "session": "s2"},
+    ]
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows))).code == 0
+    clawmem("heartbeat")
+    for waiting in clawmem("review", "list", "--json").data["proposals"]:
+        approved = clawmem("review", "approve", waiting["id"])
+        assert approved.code == 0, approved.err
+    facts = {fact["entity"]: fact["fact"] for fact in clawmem("list", "--all", "--json").data["facts"]}
+    assert "10.0.0.5" in facts["projects/yard"] and "Berlin" in facts["areas/people/tom"], facts
+
+
 @pytest.mark.parametrize("key", ["llm.model", "session.ask"])
 def test_nobody_is_asked_where_a_model_reads_or_the_setting_says_so(clawmem: Command, key: str) -> None:
     value = {"llm.model": "command", "session.ask": "false"}[key]
@@ -83,6 +137,18 @@ def test_nobody_is_asked_where_a_model_reads_or_the_setting_says_so(clawmem: Com
         assert clawmem("config", "set", "llm.command", "cat").code == 0
     assert clawmem("config", "set", key, value).code == 0
     assert turn(clawmem, TELLS) == ""
+
+
+def test_the_program_of_another_harness_does_not_read_for_this(clawmem: Command) -> None:
+    assert clawmem("config", "set", "llm.preset", "claude").code == 0
+    assert turn(clawmem, TELLS) == "", "the program of Claude Code reads the session"
+    assert json.loads(turn(clawmem, TELLS, "codex"))["reason"] == QUESTION
+    said = json.dumps({"role": "user", "content": TELLS, "session": "c0de"})
+    clawmem("ingest", "-", "--agent", "codex", given=said)
+    start = call(clawmem, "SessionStart", "codex", session_id="c0df", source="startup")
+    assert "unread: `learn_pending`" in start and "clawmem setup codex --learn" in start
+    assert clawmem("config", "set", "llm.more_presets", "codex").code == 0
+    assert turn(clawmem, TELLS, "codex") == ""
 
 
 def test_an_agent_that_stored_something_in_the_turn_is_not_asked(clawmem: Command) -> None:

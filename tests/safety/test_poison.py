@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.safety import AGENTS_ROADS, LOW_ROADS, PERSONS_ROADS, detected, texts, travelled
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.safety.injection.find import FORGERY_HINTS, HIDDEN, ORDER_HINTS, find_injection
-from clawmem.model.safety.injection.rules import all_patterns, normalize_disguises, replace_leetspeak, search
+from clawmem.model.safety.injection.rules import PATTERNS, normalize_disguises, replace_leetspeak, search
 from tests.command_server import CommandServer
 from tests.conftest import examples
 
@@ -71,7 +71,7 @@ def test_the_quick_question_loses_nothing() -> None:
 
 
 def test_every_rule_has_patterns_and_a_question() -> None:
-    assert all_patterns().keys() == {HIDDEN, *FORGERY_HINTS, *ORDER_HINTS}
+    assert PATTERNS.keys() == {HIDDEN, *FORGERY_HINTS, *ORDER_HINTS}
 
 
 @examples(40, 150)

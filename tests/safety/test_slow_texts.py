@@ -212,7 +212,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
         pattern.pattern for pattern in injection_mood._compiled()
     ],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
-        rule for rules in injection_rules.all_patterns().values() for rule in rules
+        rule for rules in injection_rules.PATTERNS.values() for rule in rules
     ],
     ("clawmem.model.merging.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
     ("clawmem.memory.facts.redact", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
@@ -587,10 +587,10 @@ def _searched(rule: re.Pattern[str]) -> Callable[[str], object]:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", injection_rules.all_patterns())
+@pytest.mark.parametrize("kind", injection_rules.PATTERNS)
 def test_no_rule_begins_again_on_each_line(kind: str) -> None:
     """A rule that skips signs before a word must not skip lines: each of these lines is a start of its own."""
-    for pattern in injection_rules.all_patterns()[kind]:
+    for pattern in injection_rules.PATTERNS[kind]:
         rule = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
         assert _grows(_searched(rule), "```\n", _SMALL, _LARGE) is None
 

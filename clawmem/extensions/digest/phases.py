@@ -33,6 +33,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import LONGEST_FACT, forms_of, normal, one_line
 from clawmem.model.lifecycle.reinforce import raised_confidence
+from clawmem.model.proposals.para import EntityHint, entity_name, thing_in_front
 from clawmem.model.proposals.proposal import ADD, SUPERSEDE
 from clawmem.model.records.change import Change
 from clawmem.model.records.digestion import Claim, DigestionItem
@@ -79,6 +80,7 @@ class SourceText(NamedTuple):
 
 # What a phase does under the lock.
 Phase = Callable[[WriteScope, DigestionItem, list[Claim]], PhaseResult]
+_ANY_TEXT: dict[str, Any] = {"type": "string"}
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -87,7 +89,7 @@ _SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"claim": _TEXT, "quote": _TEXT, "category": {"type": "string"}},
+                "properties": {"claim": _TEXT, "quote": _TEXT, "category": _ANY_TEXT, "at": _ANY_TEXT},
                 "required": ["claim", "quote"],
                 "additionalProperties": False,
             },
@@ -153,11 +155,19 @@ def claims_of_answer(vault: Vault, text: SourceText, answer: Mapping[str, Any]) 
         quoted = _quoted(claim["quote"], text.text)
         if quoted and one_line(claim["claim"]):
             category = "lesson" if claim.get("category") == "lesson" else None
-            found.append((ChosenSentence(one_line(claim["claim"]), *quoted.span(), 0.0), text, category))
+            place = claim.get("at", "")
+            found.append((ChosenSentence(one_line(claim["claim"]), *quoted.span(), 0.0), text, category, place))
+    names = run_query(vault, _names)
     return [
-        claim._replace(category=category)
-        for claim, (_, _, category) in zip(_placed(vault, [row[:2] for row in found]), found, strict=True)
+        claim._replace(category=category, entity=_named_place(place, names) or claim.entity)
+        for claim, (*_, category, place) in zip(_placed(vault, [row[:2] for row in found]), found, strict=True)
     ]
+
+
+def _named_place(place: str, names: Mapping[str, str]) -> str | None:
+    """Return the entity of a place such as "company:NAME", or None if it is none."""
+    kind, _, title = one_line(place).partition(":")
+    return names.get(normal(title)) or entity_name(EntityHint(kind, title.strip(), "asked"))
 
 
 def _quoted(quote: str, text: str) -> re.Match[str] | None:
@@ -167,7 +177,7 @@ def _quoted(quote: str, text: str) -> re.Match[str] | None:
 
 
 def _placed(vault: Vault, chosen: Sequence[tuple[ChosenSentence, SourceText]]) -> list[Claim]:
-    names = run_query(vault, lambda index: _names(index))
+    names = run_query(vault, _names)
     return [
         Claim(
             sentence.text[:LONGEST_FACT],
@@ -388,7 +398,8 @@ def _names(index: Index) -> dict[str, str]:
 def _entity(sentence: str, names: dict[str, str]) -> str | None:
     text = f" {normal(sentence)} "
     known = [name for name in names if f" {name} " in text]
-    return names[max(known, key=len)] if known else None
+    named = None if known else thing_in_front(sentence)
+    return names[max(known, key=len)] if known else named and entity_name(named)
 
 
 SAME, UPDATES, SUPPORTS, RELATES = "same", "updates", "supports", "relates_to"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL
-from clawmem.extensions.digest.digest import DigestResult, add_document, digest, digestion, queue_of
+from clawmem.extensions.digest.digest import BY_READER, DigestResult, add_document, digest, digestion, queue_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import PROJECT_OF_NEW, SCOPE_OF_NEW, WORKFLOW_OF_NEW
@@ -18,6 +18,7 @@ from clawmem.work.session_end_records import WorkScope
 
 _NOUNS = {"claims": "claim", "links": "link"}
 _NO_CLAIM = "{}: no sentence states a claim that can be understood alone. The text is in the ledger."
+_UNREAD = "{} read by rules only, which find little: `clawmem learn pending` gives what is left to a reader"
 
 
 def file(
@@ -84,6 +85,8 @@ def _answer(result: DigestResult, known: dict[str, DigestionItem]) -> Answer:
     notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in result.problems]
     data = {"sources": [_data(key, item) for key, item in items.items()], "commits": list(result.commits)}
     talk = [_NO_CLAIM.format(item.title) for item in items.values() if item.counts.get("claims") == 0]
+    unread = sum(item.by != BY_READER for item in items.values())
+    talk += [_UNREAD.format(counted(unread, "text"))] if unread and not result.problems else []
     talk += [] if lines else ["Nothing waits."]
     return Answer(data, lines, notices, PARTIAL if result.problems else DONE, talk)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -33,6 +34,7 @@ from clawmem.model.harness import (
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_choice, counted
 from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
+from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.platform.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.folder import project_of
@@ -61,6 +63,14 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
+_HIDDEN = wrap_context("What the user asks to forget is hidden from this memory: `clawmem review decide` decides.")
+# Of these, most say what a memory is to do; others do not hold up a prompt.
+_FORGETS = re.compile(
+    r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"
+    r"vergiss|vergesst|vergessen sie|erinnerung|ged[aä]chtnis|olvid[ae]|oublie|m[eé]moire|dimentica|esque[cç]e|vergeet|"
+    r"onthoud niet|zapomnij|забудь|忘)",
+    re.IGNORECASE,
+)
 _TRANSCRIPT, _SESSION = "transcript", "session"
 
 
@@ -149,11 +159,12 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         question = _question(call, vault, harness, value) if harness in HANDED_IN else ""
         # After a compaction the agent no longer has what was said in its session before.
         session = None if known.compacted else value.session
+        hidden = _hidden(call, vault, harness, value)
         text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
         known = known._replace(shown=(*known.shown, *text.facts), at="" if question else known.at)
         if value.prompt:
             known = known._replace(asked=value.prompt, at=stamp(caller.now))
-        text = text._replace(text="\n\n".join(filter(None, (question, text.text))))
+        text = text._replace(text="\n\n".join(filter(None, (question, hidden, text.text))))
     if value.session:
         transcript = known.transcript if _is_typed(call, harness) else value.transcript
         known = known._replace(harness=harness, project=project, transcript=transcript)
@@ -175,6 +186,16 @@ def _question(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
     if question:
         write_session(vault, value.session, known._replace(at=""))
     return question
+
+
+def _hidden(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
+    """Hide what a prompt asks to forget before anything is served; return the text that says so."""
+    if _FORGETS.search(value.prompt) is None or _is_typed(call, harness):
+        return ""
+    from clawmem.learning.ingest import hide_asked  # few prompts ask to forget
+
+    caller = _caller(call, harness, value)._replace(unattended=True)
+    return _HIDDEN if hide_asked(vault, caller, value.prompt) else ""
 
 
 def _begin(call: Call, vault: Vault, harness: str, caller: Caller, value: HookCall, reach: Reach) -> None:

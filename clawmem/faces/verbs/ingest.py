@@ -16,7 +16,7 @@ from clawmem.faces.parts.words import data_of
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
-from clawmem.model.harness import HANDED_IN, RULE_FILES, TRANSCRIPTS
+from clawmem.model.harness import HANDED_IN, HARNESS, RULE_FILES, TRANSCRIPTS
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_choice, check_statement, counted
 from clawmem.model.progress import OnProgress, Progress
@@ -55,6 +55,7 @@ class Wish(NamedTuple):
     most: str | None
     since: str | None
     project: str | None
+    harness: str | None = None
 
 
 class Files(NamedTuple):
@@ -201,6 +202,8 @@ def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[st
         caller = call.runtime.caller()
         # In the shell of another agent, the name of the program is only what that agent says.
         named = caller.agent if caller.shell in (None, caller.agent) else None
+        held_with = next((name for name, forms in TRANSCRIPTS.items() if shape.format in forms), None)
+        wish = wish._replace(harness=None if held_with == caller.agent else held_with)
         by_program = named is not None and HANDED_IN.get(named) == shape.format
         result = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
     result = result._replace(notices=(*result.notices, *(document.notices if document else ())))
@@ -243,6 +246,8 @@ def _named(found: Iterator[Message | SkippedLine], wish: Wish) -> Iterator[Messa
         about = line.metadata
         if wish.project:
             about = {"project": wish.project, **(about or {})}
+        if wish.harness:
+            about = {**(about or {}), HARNESS: wish.harness}
         yield line._replace(
             session=line.session or wish.session,
             speaker=line.speaker or (wish.speaker if spoken else None),

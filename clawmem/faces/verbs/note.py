@@ -9,6 +9,7 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import check_is_text
+from clawmem.learning.ingest import hide_noted
 from clawmem.memory.pages.notes import note as act
 from clawmem.model.language.dates import parse_state, stamp
 
@@ -27,8 +28,9 @@ def note(
         remember = f"clawmem remember {quote(text)} --valid-from {day} --valid-to {day}"
         raise InvalidInput(f"{day} is still to come.", f"Announce it: `{remember}`.")
     result = act(call.runtime.vault(), text, caller, day)
+    hidden = hide_noted(call.runtime.vault(), caller, text)
     data = {"line": result.line, "path": result.path, "commit": result.commit}
-    return Answer(data, [f"noted in {result.path}: {result.line}"], result.notices)
+    return Answer(data, [f"noted in {result.path}: {result.line}"], (*result.notices, *hidden))
 
 
 VERB = Command(

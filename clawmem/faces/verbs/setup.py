@@ -31,7 +31,8 @@ from clawmem.setup.harnesses import HARNESSES, SHELL, own_command, wiring
 if TYPE_CHECKING:
     from clawmem.setup.wire import WireResult
 
-_NOBODY = "nobody reads what is said: it is kept and searched, and only orders and corrections become facts; {}"
+_NOBODY = "nobody reads {} is kept and searched, and only orders and corrections become facts; {}"
+_FOR_ALL = ("llm", "ollama")  # the programs that read where no harness is
 _AT_THE_END = "the heartbeat runs when a session ends, if the last one is older than 15 minutes"
 
 
@@ -72,7 +73,7 @@ def setup(
         former, scheduled = receipt.settings, receipt.scheduled
         result = unwire(wanted, receipt, runtime.environment, dry_run)
         if former and not dry_run:
-            restore_reader(runtime.vault(), former)
+            restore_reader(runtime.vault(), harness, former)
         if scheduled:
             remove_crontab(runtime.vault(), runtime.environment, dry_run)
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
@@ -168,36 +169,48 @@ class _Reader(NamedTuple):
 
 def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     """Let the harness's own program read what is said, if a person wants it and it answers; else say how to."""
-    from clawmem.learning.by_model.read import preset_of, try_reader
+    from clawmem.learning.by_model.read import MORE, preset_of, try_reader
+    from clawmem.llm.choice import reads_sessions_of
 
     vault = call.runtime.vault()
-    preset = preset_of(harness)
+    path = call.runtime.environment.get("PATH")
+    programs = [text for text in _FOR_ALL if shutil.which(text, path=path)] if harness == SHELL else []
+    preset = preset_of(harness) or next(iter(programs), None)
     name = vault.settings.words("llm.model") or None
-    if harness == SHELL or (name and not learn):
-        return _Reader(name)
-    if preset is None or shutil.which(preset, path=call.runtime.environment.get("PATH")) is None:
+    if name and (harness == SHELL or (not learn and reads_sessions_of(vault.settings, harness))):
+        return _Reader(name, (f"the model that is set reads: {name}",) if learn else ())
+    if preset == "ollama":  # it reads with a model that somebody names
+        says = "`clawmem config set llm.preset ollama` and `clawmem config set llm.model command/NAME` let ollama read"
+        return _Reader(None, (), (_NOBODY.format("what is said: it", says),))
+    if preset is None or shutil.which(preset, path=path) is None:
         if learn:
-            why = "it has no program that reads" if preset is None else f"the program `{preset}` is not found"
+            why = "neither `llm` nor `ollama` is found" if harness == SHELL else "it has no program that reads"
+            why = why if preset is None else f"the program `{preset}` is not found"
             raise ModelFailed(
                 f"{harness} is wired, but nobody reads what is said: {why}.",
                 f"Run `clawmem setup {harness} --learn` where `{preset}` is installed."
                 if preset
                 else "Set `llm.model`, or let the agent call `learn_pending` and `learn_apply`.",
             )
-        return _Reader(name, (), (_NOBODY.format("let the agent call `learn_pending` and `learn_apply`"),))
+        by_agent = "let the agent call `learn_pending` and `learn_apply`"
+        return _Reader(name, (), (_NOBODY.format("what is said: it", by_agent),))
     calls, tokens = vault.settings.whole("llm.daily_calls"), vault.settings.whole("llm.daily_tokens")
     most = f"at most {calls} calls and {tokens:,} tokens a day, with the login that you have"
     if not learn and not call.answered([f"{preset} can read what is said and store the facts: {most}."], "Let it?"):
-        return _Reader(None, (), (_NOBODY.format(f"`clawmem setup {harness} --learn` lets {preset} read: {most}"),))
+        whose = f"the sessions of {harness}: each" if name else "what is said: it"
+        by = f"`clawmem setup {harness} --learn` lets {preset} read: {most}"
+        return _Reader(None, (), (_NOBODY.format(whose, by),))
     tried = try_reader(vault, call.runtime.caller(), preset)
     if tried.problem is not None:
         raise type(tried.problem)(
             f"{harness} is wired, but {preset} cannot read: {tried.problem.message}",
             f"{tried.problem.hint} Then run `clawmem setup {harness} --learn`.".strip(),
         )
+    own = " its own sessions; others are read as before" if MORE in tried.former else " after each session"
+    own = " in the heartbeat" if harness == SHELL else own
     receipt.settings = {**tried.former, **receipt.settings}
     receipt.write(receipt.at or stamp(call.runtime.now()))
-    return _Reader(preset, (f"{preset} answered, and reads after each session: {most}",))
+    return _Reader(preset, (f"{preset} answered, and reads{own}: {most}",))
 
 
 def _wiring(call: Call, harness: str, planned: Path | None) -> Any:

@@ -11,6 +11,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.index.search.lookup import PlacedFact
+from clawmem.learning.pending import unread_by_harness
 from clawmem.llm.presets import PRESETS
 from clawmem.memory.health.status import FRESH, LearningState, Status, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import status as act
@@ -49,7 +50,12 @@ def status(
     home, environment = call.runtime.home(), call.runtime.environment
     wired = bool(state.hooks) or any(is_wired(name, home, environment) for name in HARNESSES)
     steps = _next_steps(state, wired)
-    return Answer(_data(found, state, steps), Fields(_pairs(found, state, steps)), state.notices)
+    unread = unread_by_harness(call.runtime.vault()) if state.learning.models else {}
+    own = [
+        f"nobody reads the sessions of {name}, {counted(number, 'message')} so far: `clawmem setup {name} --learn`"
+        for name, number in unread.items()
+    ]
+    return Answer(_data(found, state, steps), Fields(_pairs(found, state, steps)), [*state.notices, *own])
 
 
 def _data(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]) -> dict[str, object]:

@@ -14,7 +14,7 @@ from clawmem.model.facts.codec import items_file
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.cursor import DayProgress
 from clawmem.model.records.entity import name_of_path
-from clawmem.model.records.event import event_from_record, ledger_path
+from clawmem.model.records.event import as_said, event_from_record, ledger_path
 
 
 class IndexedFiles:
@@ -55,14 +55,14 @@ class IndexedFiles:
         return (row[0], tuple(json.loads(row[1]))) if row else None
 
     def texts(self, event_ids: Collection[str]) -> dict[str, str]:
-        """Return the texts of events in the ledger files that were returned, by id."""
+        """Return the texts, as said, of events in the ledger files that were returned, by id."""
         query = (
             "SELECT line FROM json_each(?) AS given CROSS JOIN event INDEXED BY event_id ON event.id = given.value"
             " WHERE day IN (SELECT value FROM json_each(?))"
         )
         lines = self._index.database.execute(query, (json.dumps(sorted(event_ids)), json.dumps(sorted(self._read))))
         events = (event_from_record(json.loads(line)) for (line,) in lines)
-        return {event.id: event.text for event in events}
+        return {event.id: as_said(event) for event in events}
 
     def unread(self, reached: Mapping[str, DayProgress]) -> dict[str, int]:
         """Return how many events wait behind the cursor in the returned ledger files, without days read in part."""

@@ -229,7 +229,8 @@ def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
     """Update the index with the lines of a page that people or agents write."""
     execute = index.database.execute
     place = day_and_agent(path)
-    day, owner = place or (None, agent_of(path))
+    # What a session hands on is for its project, whoever the agent was: who asks from another one is told nothing.
+    day, owner = place or (None, None if path.endswith(".json") else agent_of(path))
     old = execute("SELECT n, text, day FROM note WHERE path = ?", (path,)).fetchall()
     index.passage_engine.remove(document for n, text, on in old for document in _note_documents(n, text, on))
     execute("DELETE FROM note WHERE path = ?", (path,))

@@ -62,6 +62,17 @@ _SAID = (
     rf"(?:tout )?ce que (?:tu sais|je t'{_DIT}|j'{_DIT}) (?:de|du|sur|[aà] propos de)|tout sur)"
 )
 _THING = r"(?:(?:the|that|this) (?:things?|bit|part|stuff|business|story|point) (?:about|with|of|on)|that about)"
+_FACT = (
+    r"(?:(?:the|this|your|any|all) (?:memor(?:y|ies)|facts?) (?:that|about|on|of|regarding|saying(?: that)?)|"
+    r"(?:die erinnerung(?:en)?|den fakt|die tatsache|el recuerdo|el dato|le souvenir|le fait),? "
+    r"(?:dass|an|[uü]ber|de que|sobre|que|de|du|sur))"
+)
+# A note in which an agent writes down what the user asked.
+_NOTED = re.compile(
+    r"(?:the |our |my )?users? (?:(?:has|just|also) )*(?:ask(?:ed|s)|want(?:ed|s)|told|requested|would like)"
+    r"(?: (?:me|us|the (?:agent|assistant|memory)|that (?:i|we|you)))?(?: to)? ",
+    re.IGNORECASE,
+)
 # What was told is not to be spread: then "forget it" means what was said last.
 _PRIVATE = re.compile(
     r"\b(?:told (?:to )?me|(?:told|said to) (?:to )?you (?:that|this|it)|in (?:private|confidence)|confidential|secret|"
@@ -137,6 +148,8 @@ _FORMS = tuple(
         rf"(?:{_FORGET}|{_KEEP_NOT}|strike) {_THING} (?P<words>.{{2,80}}?)",
         rf"{_ANY},? was ich (?:dir |euch )?(?:wegen|[uü]ber|zu|von) (?P<words>.{{2,80}}?) {_GESAGT}",
         r"(?:forget|disregard|unlearn|(?:delete|erase|remove)(?= the fact)) (?:the fact )?that (?P<words>.{4,200}?)",
+        rf"(?:{_FORGET}|{_DELETE}) {_FACT} (?P<words>.{{3,200}}?)",
+        rf"{_FORGET} (?P<words>[\w.+-]+@[\w.-]+|\+?\d[\d ()/-]{{6,}})",
         rf"{_KEEP_NOT} that (?P<words>(?:i|i'm|i've|we|my|our)\b.{{4,200}}?)",
         rf"(?:{_FORGET}|{_DELETE}|{_KEEP_NOT}),? (?:dass|que) (?P<words>.{{4,200}}?)",
         rf"{_FORGET},? (?:que |qu'|qu’)(?P<words>.{{4,200}}?)",
@@ -177,6 +190,16 @@ def asked_to_forget(text: str) -> tuple[Named, ...]:
             found += _targets(asks.rstrip("?"), before)
         before = asks
     return tuple(dict.fromkeys(found))
+
+
+def asked_in_note(text: str) -> tuple[Named, ...]:
+    """Return what a note of an agent says that the user asked to forget, as `asked_to_forget` does."""
+    noted = _NOTED.match(text)
+    if noted is None:
+        return ()
+    asks = re.sub(r"^not (?:to )?", "do not ", text[noted.end() :])
+    asks = re.sub(r"\b(?:their|his|her)\b", "my", asks)
+    return asked_to_forget(re.sub(r"\b(?:they|he|she)\b", "I", asks))
 
 
 def _in_language(asks: str, code: str) -> Named:

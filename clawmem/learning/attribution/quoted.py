@@ -28,7 +28,7 @@ from clawmem.learning.attribution.sentences import THE_USER, TextSpan, sentences
 from clawmem.model.facts.fact import EXTERNAL, Fact, is_low_trust, least_trust
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import Proposition
-from clawmem.model.proposals.quarantine import orders_in_text
+from clawmem.model.proposals.quarantine import orders_in_event_text
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent, trust_limit
 from clawmem.model.safety.injection.find import InjectionMatch, find_injection
 from clawmem.model.safety.secrets.find import find_secret
@@ -51,6 +51,18 @@ _TURN = re.compile(
     r"(?: ?\(?\d{1,2}[:.]\d\d[^):\n]{0,12}\)?)?:[ \t]"
 )
 _SPEAKS = re.compile(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b")
+_ENDS_SENTENCE = ".!?\n。！？"
+# What only the user can say of themself.
+_WILL = re.compile(
+    r"\buser (?:(?:has|have|had|is|does|did|not|always|never|already|now|also|explicitly|doesn['’]t) )*"
+    r"(?:(?:want|allow|permit|authori[sz]e|approve|prefer|require|trust|instruct|insist|demand|grant|consent|agree|wish|"
+    r"ask|like)(?:e?s|e?d)?|fine with|okay with)\b"
+    r"|\b(?:nutzer(?:in)?|usuari[oa]|utilisat(?:eur|rice)|utente|gebruiker|użytkowni(?:k|czka)|пользователь)"
+    r" (?:\w+ )?(?:erlaub|genehmig|will\b|wünscht|möchte|verlang|bevorzug|permit|permet|quier|prefier|autori|exig|veut|"
+    r"préfère|souhait|vuole|preferisc|consent|quer|prefer|wil\b|staat\b|toestaat|pozwala|chce|разреш|хочет|предпочит)"
+    r"|用户\S{0,6}(?:允许|同意|希望|要求)|ユーザー\S{0,20}(?:許可|希望|要求)",
+    re.IGNORECASE,
+)
 _SENDER = frozenset(("me", "i", "myself"))
 
 
@@ -405,9 +417,20 @@ def _limited(proposition: Proposition, event: Event, sign: str | None) -> Propos
         doubt = "its event came from outside the conversation"
     if trust == "user" and sign:
         trust, doubt = EXTERNAL, sign
-    if is_low_trust(trust) and orders_in_text(proposition.source_text, outside=True):
+    if is_low_trust(trust) and _reads_as_order(proposition, event.text):
         trust, doubt = EXTERNAL, "its words are an order"
+    elif is_low_trust(trust) and _WILL.search(proposition.statement):
+        trust, doubt = EXTERNAL, "it says what the user wants or allows"
     return proposition._replace(trust=trust, doubt=doubt)
+
+
+def _reads_as_order(proposition: Proposition, text: str) -> bool:
+    """Return whether the words of a proposition, or the sentence with them, are withheld as an order where an event is
+    served."""
+    first, last = proposition.span
+    start = max(text.rfind(sign, 0, first) for sign in _ENDS_SENTENCE) + 1
+    end = min((place for sign in _ENDS_SENTENCE if (place := text.find(sign, last)) >= 0), default=len(text))
+    return any(orders_in_event_text(each, outside=True) for each in (proposition.source_text, text[start:end]))
 
 
 def _trust_of(earned: str, event: Event) -> str:

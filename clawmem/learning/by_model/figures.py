@@ -74,8 +74,8 @@ _TIME = re.compile(
 _HOUR = "|".join((*_UNITS[1:13], *_GERMAN_UNITS[1:13], "ein"))
 _MINUTES = {"five": 5, "ten": 10, "twenty": 20, "fünf": 5, "zehn": 10, "zwanzig": 20}
 _SHIFTS = {
-    "half past": 30, "halb": -30, "quarter past": 15, "viertel nach": 15, "quarter to": -15, "viertel vor": -15,
-    **{f"{word} {way}": minutes for word, minutes in _MINUTES.items() for way in ("past", "nach")},
+    "half past": 30, "half": 30, "halb": -30, "quarter past": 15, "viertel nach": 15, "quarter to": -15,
+    "viertel vor": -15, **{f"{word} {way}": minutes for word, minutes in _MINUTES.items() for way in ("past", "nach")},
     **{f"{word} {way}": -minutes for word, minutes in _MINUTES.items() for way in ("to", "vor")},
 }  # fmt: skip
 _SPOKEN = re.compile(

@@ -21,7 +21,7 @@ from clawmem.learning.by_model.telemetry import (
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
 from clawmem.llm.budget import Account, Prices, Spent, amount
-from clawmem.llm.choice import Model, choose_model
+from clawmem.llm.choice import Model, choose_model, further_readers, more_presets
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
 from clawmem.llm.presets import PRESETS
@@ -34,14 +34,9 @@ from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.event import model_run
-from clawmem.model.settings.settings import BY_KEY, COMMAND
+from clawmem.model.settings.settings import BY_KEY, COMMAND, is_command
 from clawmem.vault.state.local_settings import local_settings_file
-from clawmem.vault.state.reading_state import (
-    MOST_SET_ASIDE,
-    EventProgress,
-    keep_reading_state,
-    read_reading_state,
-)
+from clawmem.vault.state.reading_state import MOST_SET_ASIDE, EventProgress, keep_reading_state, read_reading_state
 from clawmem.vault.state.spending import UseMeter
 from clawmem.vault.vault import Vault
 
@@ -54,14 +49,11 @@ _MAX_FAILURES = 2
 # In how many runs a question about one event alone may fail before the event is set aside.
 _CHANCES = 2
 _UNREAD = EventProgress()
+MORE = "llm.more_presets"
 
 
 def read_by_model(
-    vault: Vault,
-    caller: Caller,
-    model: Model,
-    dry_run: bool = False,
-    report: OnProgress | None = None,
+    vault: Vault, caller: Caller, model: Model, dry_run: bool = False, report: OnProgress | None = None
 ) -> LearnResult:
     """Let the model answer tasks about unread events until none waits or a limit is reached.
 
@@ -69,20 +61,25 @@ def read_by_model(
     """
     if dry_run:
         return LearnResult(0, (), (), None, model.name, (_dry_run_notice(vault, caller, model),))
-    run = _ReadingRun(vault, caller, model)
-    problem = run.read()
     rest: list[LearnResult] = []
+    for other in further_readers(model, vault.settings, vault.environment):
+        further = _ReadingRun(vault, caller, other, held_with_others(vault, other.harness, with_none=True))
+        result = further.result(problem := further.read(), [])
+        rest.append(result._replace(notices=(*result.notices, *([problem.message] if problem else ()))))
+    run = _ReadingRun(vault, caller, model, held_with_others(vault, model.harness))
+    problem = run.read()
     if not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
         # What no model is shown counts as read, too.
         unseen = Extraction(model.name, {event.id: () for event in silent})
-        rest = [learn_from(vault, caller, unseen, False, {day_of(event.timestamp) for event in silent}, report)]
+        days = {day_of(event.timestamp) for event in silent}
+        rest.append(learn_from(vault, caller, unseen, False, days, report))
     return run.result(problem, rest)
 
 
 class _ReadingRun:
     """The state of one run: what was learned, which events failed alone, and the cost."""
 
-    def __init__(self, vault: Vault, caller: Caller, model: Model) -> None:
+    def __init__(self, vault: Vault, caller: Caller, model: Model, others: frozenset[str]) -> None:
         self._vault = vault
         self._caller = caller
         self._model = model
@@ -92,7 +89,7 @@ class _ReadingRun:
         self._most = max(1, min(MOST_EVENTS, model.limits.tokens // _EVENT_TOKENS))
         self._batch = min(read_reading_state(vault).batch or self._most, self._most)
         self._failing: list[str] = []
-        self._others = held_with_others(vault, model.harness)
+        self._others = others
         self._answered = False
         self._done: list[LearnResult] = []
         self._dropped: Counter[str] = Counter()
@@ -135,11 +132,11 @@ class _ReadingRun:
             events = sum(result.events for result in self._done)
             total = reading_event(
                 self._caller, self._model.name, account.spent, account.prices is not None, outcome, events,
-                self._dropped,
+                self._dropped
             )  # fmt: skip
         read = Extraction(
             self._model.name, dict.fromkeys(map(str, range(bool(self._done))), ()), total, problem,
-            dict(self._dropped),
+            dict(self._dropped)
         )  # fmt: skip
         commits = [result.commit for result in items if result.commit]
         return LearnResult(
@@ -164,14 +161,7 @@ class _ReadingRun:
         while True:
             try:
                 return pending(
-                    self._vault,
-                    self._caller,
-                    size,
-                    None,
-                    False,
-                    self._batch,
-                    most,
-                    self._others.union(self._failing),
+                    self._vault, self._caller, size, None, False, self._batch, most, self._others.union(self._failing)
                 )
             except InvalidInput:
                 size *= 2  # one long event
@@ -288,7 +278,7 @@ class _ReadingRun:
             f"The model {self._model.name} gives no usable answer on {', '.join(again[:5])}.",
             "The next run asks once more, and then sets it aside." if self._answered
             else "Nothing was lost: the events wait. A model that follows instructions better may help, or "
-            "`llm.output`.",
+            "`llm.output`."
         )  # fmt: skip
 
     def _unusable(self, answer: CheckedAnswer) -> ModelFailed:
@@ -346,7 +336,8 @@ def preset_of(harness: str) -> str | None:
 
 
 def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
-    """Ask the program of a preset one short question, and make it the model of this machine if it answers.
+    """Ask the program of a preset one short question, and make it the model of this machine if it answers. Where the
+    program of another harness is that, it reads the sessions held with it beside that.
 
     Raise NotPermitted for an agent, and Refused if the vault was not accepted on this machine."""
     check_person(caller, PRESET)
@@ -358,13 +349,25 @@ def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
     problem = try_model(vault, caller, model._replace(meter=meter)).problem
     if problem is not None:
         return TriedReader(problem=problem)
-    former = write_values(local_settings_file(vault), wanted, vault.settings.number("lock.wait_seconds"))
+    settings, main = vault.settings, PRESETS.get(vault.settings.words(PRESET))
+    by_program = is_command(settings.words("llm.model")) and not settings.words("llm.command")
+    if by_program and main and main.harness and main is not PRESETS[preset]:
+        wanted = {MORE: ", ".join(dict.fromkeys((*more_presets(settings), preset)))}
+    former = write_values(local_settings_file(vault), wanted, settings.number("lock.wait_seconds"))
     return TriedReader({key: former.get(key, BY_KEY[key].default) for key in wanted})
 
 
-def restore_reader(vault: Vault, former: Mapping[str, Any]) -> None:
-    """Put the settings of this machine back as they were before `try_reader`."""
-    write_values(local_settings_file(vault), former, vault.settings.number("lock.wait_seconds"))
+def restore_reader(vault: Vault, harness: str, former: Mapping[str, Any]) -> None:
+    """Put the settings of this machine back as they were before `try_reader`; the programs of other harnesses stay."""
+    settings, preset = vault.settings, preset_of(harness)
+    left = [name for name in more_presets(settings) if name != preset]
+    if settings.words(PRESET) != preset and MORE in former:
+        values: Mapping[str, Any] = {MORE: ", ".join(left)}
+    elif settings.words(PRESET) == preset and left:
+        values = {PRESET: left[0], MORE: ", ".join(left[1:])}
+    else:
+        values = {key: former.get(key, BY_KEY[key].default) for key in (PRESET, "llm.model", "llm.command")}
+    write_values(local_settings_file(vault), values, settings.number("lock.wait_seconds"))
 
 
 TRIAL_SCHEMA: Mapping[str, Any] = {

@@ -12,12 +12,7 @@ from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling import round_state as ends
 from clawmem.learning.reconciling.entities import conversation_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
-from clawmem.learning.reconciling.predicates import (
-    as_additional,
-    drop_unfit_predicate,
-    map_predicate,
-    mark_change,
-)
+from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
     ADD,
     MERGE,

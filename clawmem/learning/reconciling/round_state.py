@@ -14,6 +14,7 @@ from clawmem.index.search.lookup import (
     entities,
     entity_exists,
     facts_about,
+    facts_containing,
     facts_from_event,
     standing_facts_with,
 )
@@ -57,6 +58,7 @@ from clawmem.model.records.entity import (
     items_path,
     kind_of,
     name_and_other,
+    owner_of,
 )
 from clawmem.model.records.event import Event
 from clawmem.vault.git.identity import personal_identity
@@ -128,8 +130,9 @@ class RoundState:
         return stamp(self._work.caller.now)
 
     def known_facts(self, proposition: Proposition) -> dict[str, Fact]:
-        """Return the facts that a proposition may affect: those of its subject, and those its evidence names by id."""
-        known = self._about(proposition.subject or "")
+        """Return the facts that a proposition may affect: those of its subject, those its evidence names by id, and
+        what says the same in the same words for everybody."""
+        known = {**self._same_words(proposition.statement), **self._about(proposition.subject or "")}
         if proposition.scope:
             known = {**self._about(f"the {proposition.scope}"), **known}
         if "fact_" not in proposition.source_text:
@@ -138,6 +141,12 @@ class RoundState:
         for fact_id, found in named.items():
             self._entities.setdefault(fact_id, found.entity)
         return {**{key: self._latest(placed.fact) for key, placed in named.items()}, **known}
+
+    def _same_words(self, statement: str) -> dict[str, Fact]:
+        found = (placed for placed in facts_containing(self._work.index, statement.rstrip("."))
+                 if normal(placed.fact.fact) == normal(statement))  # fmt: skip
+        limits = ((placed, placed.fact.scope, placed.fact.project, owner_of(placed.entity)) for placed in found)
+        return self.facts_named(placed.fact.id for placed, *limit in limits if limit == [None, None, None])
 
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
         """Return the current facts with these ids, also those of this round. Unknown ids are left out."""

@@ -220,6 +220,8 @@ def _noted(
     inner: TextSpan, reader: EventReader, kind: str, predicate: str | None, category: str, quoted: str = "quoted"
 ) -> list[Proposition]:
     words = inner.text.rstrip(STOPS)
+    lead = reader.language.patterns["wrong"].match(words) if kind == "said" else None
+    words = words[lead.end() :] if lead else words  # "No, the limit is 40"
     if not is_complete(words, reader.language) or reader.language.guards["vague"].match(words):
         return []
     text = in_third_person(words, reader)
@@ -239,7 +241,7 @@ def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> l
     rule = rule[: tail.start()] if tail else rule
     if generic and reader.language.guards["pointing"].search(generic):
         return None
-    if not is_complete(rule, reader.language):
+    if not is_complete(rule, reader.language) or reader.language.guards["unclear"].match(rule):
         return None
     text = in_third_person(rule, reader)
     if text is None:

@@ -18,6 +18,7 @@ from clawmem.index.search.lookup import (
     entity_exists,
     entity_in_same_folder,
     entity_names,
+    people_by_first_name,
 )
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
@@ -173,19 +174,24 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
     sentence is about, known or new, else its own default, else `default`."""
     if draft.entity:
         return resolve_entity(index, draft.entity, caller)
-    if draft.fact.subject:
-        candidates = [
-            text for text in entities_known_as(index, draft.fact.subject) if owner_of(text) in (None, caller.agent)
-        ]
-        if len(candidates) == 1:
-            return candidates[0]
-    found = entities_in_statement(index, draft.fact.fact, caller.agent)
-    if found and (len(found) == 1 or not next(iter(found.values()))):
-        return next(iter(found))
-    from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what names nothing known
 
-    named = None if found else thing_in_front(draft.fact.fact)
-    return (named and entity_name(named)) or draft.default or default
+    def known_as(name: str) -> str | None:
+        candidates = [text for text in entities_known_as(index, name) if owner_of(text) in (None, caller.agent)]
+        return candidates[0] if len(candidates) == 1 else None
+
+    if draft.fact.subject and (of_subject := known_as(draft.fact.subject)):
+        return of_subject
+    found = entities_in_statement(index, draft.fact.fact, caller.agent)
+    if found and not next(iter(found.values())):
+        return next(iter(found))
+    from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what begins with nothing known
+
+    named = thing_in_front(draft.fact.fact)
+    if named and not (found and named.title == "user"):
+        first = people_by_first_name(index, [normal(named.title)]) if named.kind == "person" else {}
+        place = known_as(named.title) or next(iter(first), None) or entity_name(named)
+        return place or draft.default or default
+    return next(iter(found)) if len(found) == 1 else draft.default or default
 
 
 def entities_in_statement(index: Index, statement: str, agent: str | None = None) -> dict[str, int]:

@@ -46,7 +46,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
 from clawmem.model.records.entity import Entity, kind_of, title_of
-from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
+from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events, with_withheld
 from clawmem.model.search.meant import (
     ASPECT,
     PERSON,
@@ -72,8 +72,8 @@ _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?�
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 _PARTS = re.compile(r"[,;]|\b(?:and|und|y|et)\b", re.IGNORECASE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
-# A message of which fewer words would be left is hidden as a whole.
-_FEWEST_LEFT = 6
+# A message of which fewer telling words would be left is hidden as a whole.
+_FEWEST_LEFT = 2
 # A request for everything that was said of something.
 _ALL = re.compile(
     r"\b(?:what(?:ever)? (?:i|we|you|he|she|they)|everything|anything|all (?:of|that|about|the)|"
@@ -161,7 +161,7 @@ def _plan(
         for other_proposal in read_proposals(work.vault).proposals
     ):
         return None
-    ledgers = _ledgers(work, read or work.read)
+    ledgers = _ledgers(work, read or work.read, request)
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = reached is not None
@@ -565,9 +565,13 @@ def _proposal(
     )  # fmt: skip
 
 
-def _ledgers(work: WriteScope, read: Callable[[str], bytes | None]) -> dict[str, tuple[Event, ...]]:
-    names = [f"ledger/{path.name}" for path in sorted((work.vault.root / "ledger").glob("*.jsonl"))]
-    return {name: parse_events(read(name) or b"", name) for name in names}
+def _ledgers(
+    work: WriteScope, read: Callable[[str], bytes | None], request: Event | None = None
+) -> dict[str, tuple[Event, ...]]:
+    """Return the messages of all ledgers, also of the one of a request that is to be written yet."""
+    names = {f"ledger/{path.name}" for path in (work.vault.root / "ledger").glob("*.jsonl")}
+    names |= {ledger_path(day_of(request.timestamp))} if request else set()
+    return {name: parse_events(read(name) or b"", name) for name in sorted(names)}
 
 
 def _hidden(
@@ -648,7 +652,7 @@ def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event
     text, metadata = event.text, dict(event.metadata or {})
     for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    if not spans or len(tokens_of(text)) < _FEWEST_LEFT:
+    if not spans or len(telling_words(text)) < _FEWEST_LEFT:
         return event._replace(recalled=True, metadata={**metadata, _HIDDEN: mark})
     kept = [*metadata.get(_WITHHELD, ()), *([start, event.text[start:end], mark] for start, end in spans)]
     return event._replace(text=text, metadata={**metadata, _WITHHELD: kept})
@@ -683,9 +687,7 @@ def _brought_back(event: Event, mark: str) -> Event:
     back, kept = ([row for row in rows if (row[2] == mark) is ours] for ours in (True, False))
     if not back:
         return event
-    text = event.text
-    for start, words, _ in back:
-        text = f"{text[:start]}{words}{text[start + len(words) :]}"
+    text = with_withheld(event.text, back)
     return event._replace(text=text, metadata={**metadata, **({_WITHHELD: kept} if kept else {})} or None)
 
 

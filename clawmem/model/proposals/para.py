@@ -66,6 +66,41 @@ _PERSON = re.compile(
     rf"|(?P<first>{_CAPITAL}(?: {_CAPITAL})?),? (?:is )?(?:my|our|the user['’]s) (?:[a-z-]+ )?(?:{_KIN})\b)"
 )
 
+_ROLE = (
+    r"C[A-Z]O|(?:co-?)?founder|owner|maintainer|lead|head|manager|director|engineer|developer|programmer|designer|analyst|"
+    r"architect|scientist|researcher|nurse|doctor|teacher|lawyer|accountant|intern|student|contractor|consultant|"
+    r"administrator|president|secretary|editor|author|reviewer|chair(?:man|woman)?"
+)
+_SMALL_CAPITAL = r"[A-ZÀ-Þ][a-zß-ÿ'’-]+"
+# What only people do; what software may do as well says so only after a first and a last name.
+_DOES = (
+    r"(?:(?:owns|reviews|signs|leads|mentors|works (?:for|as))\b|is (?:now |still )?(?:responsible for|in charge of|"
+    rf"allergic to|(?:the|an?|our|my) (?:[\w-]+ ){{0,3}}(?:{_ROLE})(?= (?:of|at|for|on|in|here|and|since)\b|\W*$)))"
+)
+_WITH_LAST_NAME = (
+    r"(?:prefers|likes|loves|hates|wants|manages|approves|lives (?:in|at|with|near)|works|speaks|studies|teaches|"
+    r"joined|moved)\b"
+)
+_PERSON_DOES = re.compile(
+    rf"(?:(?P<one>{_SMALL_CAPITAL}) {_DOES}|(?P<full>{_SMALL_CAPITAL} {_SMALL_CAPITAL}) (?:{_DOES}|{_WITH_LAST_NAME}))"
+)
+_NO_PERSON = frozenset(
+    "the a an this that these those our my your their his her its we they he she it you i who everyone everybody "
+    "nobody somebody someone anyone anybody one each every no all some staging production marketing sales design "
+    "engineering finance legal support operations ops security management leadership team staff group"
+    " user users".split()
+)
+_BUILDS = (
+    r"(?:build|built|make|making|made|start|develop|writ|wrote|launch|creat|maintain|track|found|work(?:s|ing)? on)\w*"
+)
+_THING_CALLED = re.compile(
+    rf"\b(?:(?P<company>company|start-?up|firm|agency|consultancy|studio|business)|project|{_BUILDS} "
+    rf"(?:an? |the |our |my )?(?:[a-z-]+ ){{0,3}}(?:app|application|tool|service|library|game|website|site|platform|"
+    r"product|prototype|system))"
+    rf" (?:called|named) (?P<name>{_CAPITAL}(?: {_CAPITAL})*)"
+    rf"|\b{_BUILDS} (?:the |our |my )?(?P<built>{_CAPITAL}(?: {_CAPITAL})?) {_PROJECT}\b"
+)
+
 
 def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str]]) -> Iterator[EntityHint]:
     """Yield the thing, not a person, that the subject or the object of a proposition names.
@@ -129,14 +164,21 @@ _USER_FIRST = re.compile(r"[Tt]he user(?:['’]s)? ")
 
 def thing_in_front(statement: str) -> EntityHint | None:
     """Return the company, project or person that a sentence begins with and calls so: "Corvid Labs pays on the 25th",
-    "The Larder app uses SQLite", "My sister Ana lives in Bonn", "The user prefers tea"."""
+    "The Larder app uses SQLite", "My sister Ana lives in Bonn", "Omar owns the parser", "The user prefers tea"; or that
+    it gives a name: "We are building an app called Tidemark"."""
     words, person = statement.rstrip(".!?").split(), _PERSON.match(statement)
     if person:
         return EntityHint("person", person["name"] or person["first"], "named")
     if _USER_FIRST.match(statement):
         return EntityHint("person", "user", "named")
     starts = (" ".join(words[:end]) for end in range(min(_MOST_WORDS, len(words)), 0, -1))
-    return next((found for start in starts if (found := named_thing(start.rstrip(",;:")))), None)
+    in_front = next((found for start in starts if (found := named_thing(start.rstrip(",;:")))), None)
+    does, called = _PERSON_DOES.match(statement), _THING_CALLED.search(statement)
+    name = (does["full"] or does["one"]) if does else ""
+    if in_front or (name and _NO_PERSON.isdisjoint(name.lower().split()) and words[1].lower() not in _COMPANY):
+        return in_front or EntityHint("person", name, "named")
+    title = (called["name"] or called["built"]).rstrip(".") if called else ""
+    return EntityHint("company" if called and called["company"] else "project", title, "named") if title else None
 
 
 def project_name(text: str) -> str | None:

@@ -5,7 +5,7 @@ Tell what is worth showing as said from what programs wrote for programs.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -89,6 +89,18 @@ def is_hidden_in_part(message: Event) -> bool:
     return message.recalled or REDACTED in message.text or "withheld" in (message.metadata or {})
 
 
+def with_withheld(text: str, rows: Iterable[Sequence[Any]]) -> str:
+    """Return the text of a message with what was withheld from it back in its places; a row has a place and words."""
+    for start, words, *_ in rows:
+        text = f"{text[:start]}{words}{text[start + len(words) :]}"
+    return text
+
+
+def as_said(event: Event) -> str:
+    """Return the text of a message as it was said, which facts quote, also where words of it are hidden."""
+    return with_withheld(event.text, (event.metadata or {}).get("withheld", ()))
+
+
 def marked_by(event: Event) -> str | None:
     """Return the id of the message that an event marks, or None."""
     target = (event.metadata or {}).get(MARK_OF) if event.recalled else None
@@ -118,6 +130,12 @@ def is_told_by_agent(event: Event) -> bool:
 def is_of_person(event: Event) -> bool:
     """Return whether a person says something here to the memory or an agent: only a person asks to forget."""
     return event.role in ("user", "note") and not is_from_outside(event) and not is_told_by_agent(event)
+
+
+def may_ask_to_forget(event: Event) -> bool:
+    """Return whether a person says something here, or an agent noted of its own what the user may have asked."""
+    noted = event.role == "note" and event.agent is not None and not is_from_outside(event)
+    return noted or is_of_person(event)
 
 
 def is_of_user(event: Event, user: Collection[str] = ()) -> bool:

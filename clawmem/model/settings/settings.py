@@ -124,6 +124,12 @@ SETTINGS = (
         choices=("none", "claude", "codex", "gemini", "opencode", "openclaw", "llm", "ollama"),
     ),
     Setting(
+        "llm.more_presets",
+        "words",
+        "",
+        "the programs that read the sessions held with them, beside the one of llm.preset",
+    ),
+    Setting(
         "llm.command",
         "words",
         "",

@@ -101,7 +101,8 @@ def current_session(vault: Vault, caller: Caller, reference: str | None = None) 
     agent = caller.agent or DEFAULT_AGENT
     opened = [session for session in list_sessions(vault, caller.now, agent).sessions if session.state == OPEN]
     if len(opened) > 1:
-        raise AmbiguousId("", [record.id for record in opened])
+        hint = "Name one of the open sessions by `--session ID` or CLAWMEM_SESSION."
+        raise AmbiguousId("", [record.id for record in opened], hint)
     if not opened:
         raise NotFound(f"The agent {agent} has no open session.", "Start one with `clawmem session start`.")
     return opened[0]

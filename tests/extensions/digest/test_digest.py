@@ -210,6 +210,8 @@ def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Pa
     result = clawmem("digest", "file", str(tmp_path / "harbour.md"), "--json").data["sources"][0]
     assert (result["phase"], result["counts"]["claims"], result["by"]) == ("done", 6, "rules")
     assert clawmem("heartbeat", "--only", "digest", "--json").data["digested"] == []
+    first = clawmem("digest", "file", str(tmp_path / "harbour.md"))
+    assert "1 text read by rules only, which find little: `clawmem learn pending`" in first.err
     assert "\t6 claims, " in clawmem("digest", "status").out
     (tmp_path / "talk.md").write_text("It is a nice day. Is it not?\n")
     nothing = clawmem("digest", "file", str(tmp_path / "talk.md"))
@@ -307,6 +309,27 @@ def test_an_agent_digests_what_only_the_rules_have_read(vault: Vault, caller: Ca
     assert apply_digestion(vault, caller, task.key, {"claims": [claim]}) is None, "the same answer again"
     assert digest(vault, caller).commits == ()
     assert item.by == "rules"
+
+
+def test_a_claim_goes_to_what_it_names(clawmem: Command, tmp_path: Path) -> None:
+    text = (
+        "# Battlecard: Brightsea Cloud\n\nBrightsea Cloud charges 40 euros a month for each user.\n\nMira is the CTO.\n"
+    )
+    (tmp_path / "card.md").write_text(text)
+    clawmem("digest", "file", str(tmp_path / "card.md"))
+    task = clawmem("learn", "pending", "--json").data
+    assert "- at: what it is about" in task["task"]
+    claims = [
+        {"claim": "Brightsea Cloud costs 40 euros a month for each user.", "at": "company:Brightsea Cloud",
+         "quote": "Brightsea Cloud charges 40 euros a month for each user"},
+        {"claim": "Mira is the CTO of Brightsea Cloud.", "quote": "Mira is the CTO"},
+    ]  # fmt: skip
+    answer = json.dumps({"task": task["id"], "claims": claims})
+    assert clawmem("learn", "apply", "-", given=answer).code == 0
+    facts = clawmem("list", "--json").data["facts"]
+    assert {fact["fact"]: fact["entity"] for fact in facts if fact["fact"] in [each["claim"] for each in claims]} == {
+        claims[0]["claim"]: "areas/companies/brightsea-cloud", claims[1]["claim"]: "areas/people/mira",
+    }  # fmt: skip
 
 
 def test_what_a_session_learned_is_read_by_an_agent(vault: Vault, caller: Caller) -> None:

@@ -548,7 +548,7 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
         if "reading" in marks:
             break
         time.sleep(0.1)
-    assert marks["reading"]["outcome"] == "done", marks
+    assert marks["reading"]["outcome"] == "done", marks["reading"]["message"]
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
     calls = [json.loads(line) for line in asked.read_text().splitlines()]
     assert len(calls) == 3, "two trials and one reading"
@@ -579,6 +579,26 @@ def test_openclaw_reads_with_its_own_models(
     assert "1 fact added" in clawmem("heartbeat", "--only", "learn", env=env).out
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
     assert setup("openclaw", "--remove").code == 0
+    assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
+def test_without_a_harness_llm_reads_if_a_person_wants_it(
+    setup: Setup, clawmem: Command, home: Path, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    nobody = setup("shell", "--learn")
+    assert nobody.code == 14 and "nobody reads what is said: neither `llm` nor `ollama` is found" in nobody.err
+    reader(tmp_path, vault_root)
+    program = tmp_path / "bin/llm"
+    program.write_text((tmp_path / "bin/claude").read_text().replace('"-p" not in', '"prompt" not in'))
+    program.chmod(0o755)
+    assert "`clawmem setup shell --learn` lets llm read" in setup("shell").err
+    result = setup("shell", "--learn")
+    assert result.code == 0 and "llm answered, and reads in the heartbeat" in result.out, result.err
+    clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Lisbon."}), env=env)
+    assert "1 fact added" in clawmem("heartbeat", "--only", "learn", env=env).out
+    assert "the model that is set reads" in setup("shell", "--learn").out
+    assert setup("shell", "--remove").code == 0
     assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
 
 
@@ -618,6 +638,57 @@ def test_a_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Pa
     assert not asked.exists(), "what was said to Codex is not shown to Claude Code"
     assert "Lisbon" in clawmem("learn", "pending", "--agent", "codex", env=env).out
     assert clawmem("learn", "pending", "--agent", "claude-code", env=env).out.strip() == ""
+
+
+def test_each_harness_is_read_by_its_own_program(
+    setup: Setup, clawmem: Command, home: Path, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    asked = reader(tmp_path, vault_root)
+
+    def keep(agent: str | None, text: str) -> None:
+        given = json.dumps({"role": "user", "content": text, "session": agent})
+        assert clawmem("ingest", "-", *(("--agent", agent) if agent else ()), given=given, env=env).code == 0
+
+    assert setup("claude-code", "--learn").code == 0
+    keep("codex", "I live in Lisbon, said to Codex.")
+    status = clawmem("status", env=env)
+    assert "nobody reads the sessions of codex, 1 message so far: `clawmem setup codex --learn`" in status.err
+    program = tmp_path / "bin/codex"
+    source = (tmp_path / "bin/claude").read_text().replace('"-p" not in', '"exec" not in')
+    program.write_text(source.replace(str(asked), str(tmp_path / "codex.jsonl")))
+    program.chmod(0o755)
+    assert "nobody reads the sessions of codex: each is kept" in setup("codex").err
+    added = setup("codex", "--learn")
+    assert added.code == 0 and "codex answered, and reads its own sessions; others are read as before" in added.out
+    keep("claude-code", "I live in Lisbon, said to Claude.")
+    keep(None, "I live in Lisbon, said to nobody.")
+    tried = len(asked.read_text().splitlines()), len((tmp_path / "codex.jsonl").read_text().splitlines())
+    assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    read = clawmem("status", env=env)
+    assert "none is unread" in read.out and "nobody reads" not in read.err and "reader    claude, codex" in read.out
+    assert len(asked.read_text().splitlines()) == tried[0] + 1, "one question about two messages"
+    assert len((tmp_path / "codex.jsonl").read_text().splitlines()) == tried[1] + 1
+    assert setup("claude-code", "--remove").code == 0
+    assert clawmem("config", "get", "llm.preset", env=env).out.strip() == "codex", "the other program reads on"
+    assert setup("codex", "--remove").code == 0
+    assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
+def test_an_imported_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    (tmp_path / "bin").mkdir()
+    asked = reader(tmp_path, vault_root)
+    meta = {"type": "session_meta", "payload": {"id": "c1", "cwd": "/x"}, "timestamp": "2026-03-02T10:00:00Z"}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "I live in Lisbon."}]}
+    line = {"type": "response_item", "payload": said, "timestamp": "2026-03-02T10:00:01Z"}
+    (tmp_path / "rollout.jsonl").write_text(f"{json.dumps(meta)}\n{json.dumps(line)}\n")
+    assert clawmem("ingest", str(tmp_path / "rollout.jsonl"), "--json", env=env).data["format"] == "codex"
+    clawmem("config", "set", "llm.preset", "claude", env=env)
+    assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    assert not asked.exists(), "what was said to Codex is not shown to Claude Code"
+    assert "nobody reads the sessions of codex" in clawmem("status", env=env).err
+    assert "Lisbon" in clawmem("learn", "pending", env=env).out
 
 
 BAD = {

@@ -115,6 +115,7 @@ def test_what_the_speaker_quotes_is_no_fact_about_the_speaker() -> None:
         ("My team has 32 people.", "My team has 32 people", "The user's team has thirty-two people."),
         ("Our standup is at 3pm now.", "Our standup is at 3pm", "The user's standup is at 15:00."),
         ("Our standup is at half past three.", "standup is at half past three", "The user's standup is at 15:30."),
+        ("We meet at half nine.", "meet at half nine", "The team of the user meets at 9:30."),
         ("We run prod on k8s.", "We run prod on k8s", "The production of the user runs on Kubernetes."),
         ("I don’t eat meat.", "I don't eat meat", "The user does not eat meat."),
         ("I  live\nin Ghent — since May.", "I live in Ghent - since May", "The user lives in Ghent."),

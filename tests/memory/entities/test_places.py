@@ -22,6 +22,7 @@ from clawmem.memory.history.compare import open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 
 def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
@@ -87,6 +88,30 @@ def test_accounts_of_users_are_not_about_the_user(vault: Vault, caller: Caller) 
     drafts = [draft_from_record({"fact": text}, caller.now) for text in ("User accounts expire.", "The user rows.")]
     found = remember(vault, drafts, caller).facts
     assert [fact.entity for fact in found][1] == "areas/people/user" != found[0].entity
+
+
+@pytest.mark.parametrize(
+    ("statement", "entity", "related"),
+    [
+        ("Priya owns the parser of Kestrel from May on.", "areas/people/priya", ["projects/kestrel"]),
+        ("Priya Nair signs every release of Kestrel.", "areas/people/priya-nair", ["projects/kestrel"]),
+        ("Omar is the CTO of Brightsea.", "areas/people/omar", []),
+        ("Mira reviews the docs.", "areas/people/mira-holt", []),
+        ("We are building an app called Tidemark.", "projects/tidemark", []),
+        ("Please track the Harbour project.", "projects/harbour", []),
+        ("I run a company called Brightsea.", "areas/companies/brightsea", []),
+        ("Marketing owns the budget of Kestrel.", "projects/kestrel", []),
+        ("Docker is the lead cause of trouble.", "areas/general", []),
+        ("We use a tool called Ruff.", "areas/general", []),
+    ],
+)
+def test_a_fact_goes_to_whom_or_what_it_names_as_new(
+    clawmem: Command, statement: str, entity: str, related: list[str]
+) -> None:
+    clawmem("entity", "create", "projects/kestrel")
+    clawmem("entity", "create", "areas/people/mira-holt", "--title", "Mira Holt")
+    [fact] = clawmem("remember", statement, "--json").data["facts"]
+    assert (fact["entity"], fact.get("related_entities", [])) == (entity, related)
 
 
 def test_an_entity_stays_when_its_last_fact_moves_away(vault: Vault, caller: Caller) -> None:

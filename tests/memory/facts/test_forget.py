@@ -119,6 +119,9 @@ def test_a_request_in_any_language_hides_a_fact(clawmem: Command, statement: str
     ("statement", "request_", "question"),
     [
         ("The user lives in Oslo.", "Forget that I live in Oslo.", "where does the user live"),
+        ("Priya owns the parser.", "delete the memory that Priya owns the parser", "who owns the parser"),
+        ("The mail of Alice is alice@acme.io.", "Please forget alice@acme.io.", "mail of Alice"),
+        ("The Oslo Harbour office is closed.", "Please delete the fact about the Oslo Harbour office.", "Oslo office"),
         ("Nadia's private number is 555 0199.", "Wait, she hates that. Please forget Nadia's private number.", "Nadia"),
     ],
 )
@@ -142,6 +145,70 @@ def test_a_request_hides_at_once_and_a_person_decides(
     assert statement in served(clawmem, question), "rejected, it is shown again"
     assert clawmem("show", fact, "--json").data["fact"]["status"] == "active"
     assert clawmem("doctor").code == 0
+
+
+def test_a_fact_quotes_what_is_hidden_and_the_rest_of_a_short_message_stays(clawmem: Command) -> None:
+    say_all(clawmem, ["Hi, I'm Mirela Kovac, platform engineer. I live in Oslo.", "We use Redis here. I live in Oslo."])
+    fact = {"e": 1, "q": "I live in Oslo", "s": "The user lives in Oslo.", "p": "lives_in", "o": "Oslo"}
+    task = clawmem("learn", "pending", "--json").data["id"]
+    assert clawmem("learn", "apply", "-", given=json.dumps({"task": task, "facts": [fact]})).code == 0
+    assert say(clawmem, "Forget that I live in Oslo")
+    assert clawmem("doctor").code == 0, clawmem("doctor").out
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "approve", waiting["id"]).code == 0
+    for options in ((), ("--full",)):
+        checked = clawmem("doctor", *options)
+        assert checked.code == 0, checked.out
+    assert "We use Redis here." in clawmem("recall", "do we use Redis").out
+    assert "Oslo" not in served(clawmem, "Redis Oslo Mirela")
+
+
+def test_a_prompt_that_asks_is_not_answered_with_what_it_asks_about(clawmem: Command) -> None:
+    fact = clawmem("remember", "The user lives in Oslo.", "--json").data["facts"][0]["id"]
+    prompt = {"session_id": "s1", "prompt": "Forget that I live in Oslo"}
+    shown = clawmem("hook", "UserPromptSubmit", "--harness", "claude-code", given=json.dumps(prompt)).out
+    assert "hidden from this memory" in shown and "lives in Oslo" not in shown
+    assert "lives in Oslo" not in served(clawmem, "where does the user live")
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert [target["id"] for target in waiting["targets"]] == [fact]
+    again = clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(
+        {"role": "user", "content": prompt["prompt"], "session": "s1", "id": "u1"}))  # fmt: skip
+    assert again.code == 0 and len(clawmem("review", "list", "--json").data["proposals"]) == 1, again.err
+    assert clawmem("learn", "pending").out == "", "neither message is read as something said"
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    assert "lives in Oslo" in served(clawmem, "where does the user live")
+    assert clawmem("doctor").code == 0
+    unmeant = json.dumps({**prompt, "prompt": "I always forget the memory limit of the build."})
+    assert "hidden" not in clawmem("hook", "UserPromptSubmit", "--harness", "claude-code", given=unmeant).out
+
+
+def test_what_an_agent_notes_of_a_request_hides_at_once(clawmem: Command) -> None:
+    clawmem("remember", "Priya owns the parser of Kestrel.")
+    asked = "The user asked to forget that Priya owns the parser."
+    noted = clawmem("note", asked, "--agent", "claude-code")
+    assert "It is hidden now" in noted.err
+    assert "Priya" not in served(clawmem, "who owns the parser")
+    start = clawmem("hook", "SessionStart", "--harness", "claude-code", given="{}").out
+    assert "Priya" not in start, start
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert (waiting["kind"], waiting["agent"]) == ("forget", "claude-code")
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    assert "Priya" in served(clawmem, "who owns the parser")
+    assert clawmem("note", "The user asked to delete the build folder.", "--agent", "claude-code").err == ""
+
+
+def test_a_reader_finds_a_request_in_the_note_of_an_agent(clawmem: Command) -> None:
+    fact = clawmem("remember", "Priya owns the parser of Kestrel.", "--json").data["facts"][0]["id"]
+    clawmem("note", "Request of the user: who owns the parser should not stay in here.", "--agent", "claude-code")
+    clawmem("heartbeat", "--only", "notes")
+    task = clawmem("learn", "pending", "--json").data
+    assert "should not stay" in task["task"]
+    label = next(line.split()[0] for line in task["task"].splitlines() if "Priya owns" in line)
+    answer = json.dumps({"task": task["id"], "facts": [], "forget": {"1": [label]}})
+    assert clawmem("learn", "apply", "-", given=answer).code == 0
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert [target["id"] for target in waiting["targets"]] == [fact]
+    assert "Priya" not in served(clawmem, "who owns the parser")
 
 
 def test_undo_brings_back_and_approval_keeps_it_hidden(clawmem: Command) -> None:

@@ -292,6 +292,21 @@ def test_the_whole_loop_as_commands(vault: Vault, tmp_path: Path, clawmem: Comma
     assert found[0]["id"] in shown["served"]
 
 
+def test_what_a_session_learned_is_found_by_others_in_its_project(vault: Vault, clawmem: Command) -> None:
+    line = "Zebra printers need the ZPL driver 5.1."
+    report = json.dumps({"summary": "Set up the printers.", "reflection": {"learned": [line], "watch_for": []}})
+    for _ in range(2):
+        started = clawmem("session", "start", "--workflow", "software", "--project", PROJECT, "--json")
+    several = clawmem("session", "end", "--from", "-", given=report)
+    assert "2 are meant: ses_" in several.err and "Name one of the open sessions" in several.err
+    session = started.data["session"]["id"]
+    assert clawmem("session", "end", "--session", session, "--from", "-", given=report).code == 0
+    assert f"learned: {line} (agent, unreviewed)" in clawmem("recall", "Zebra").out
+    here = {"CLAWMEM_PROJECT": PROJECT}
+    assert line in clawmem("recall", "Zebra", "--agent", "codex", env=here).out
+    assert line not in clawmem("recall", "Zebra", "--agent", "codex", env={"CLAWMEM_PROJECT": "example.org/b/c"}).out
+
+
 def test_the_limits_of_sessions(vault: Vault, caller: Caller, clawmem: Command) -> None:
     session = start_session(vault, caller, task="boats").record.id
     assert clawmem("config", "set", "session.abandoned_hours", "2").code == 0

@@ -46,7 +46,7 @@ from clawmem.model.kinds import (
 from clawmem.model.language.text import normal
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor
 from clawmem.model.records.entity import name_of_path
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, as_said
 from clawmem.model.records.strict_json import UnreadFile, beyond_limit
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.vault.strict_yaml import parse_yaml
@@ -216,7 +216,7 @@ def _check_events(path: str, data: bytes, book: VaultContent) -> None:
         book.counts["events"] += 1
         book.event_ids.add(path, event.id)
         if event.id in book.wanted:
-            book.cited.setdefault(event.id, event.text)
+            book.cited.setdefault(event.id, as_said(event))
 
     ledger = read_ledger(path, data, take)
     book.problems += ledger.problems

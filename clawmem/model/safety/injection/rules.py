@@ -376,7 +376,7 @@ _LEETED = re.compile(r"\b(?=[A-Za-z]*[013457@$])(?=[013457@$]{0,2}[A-Za-z])[A-Za
 _DROPPED = {ord(letter): None for letter in "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2061\u2062\u2063\u2064"}
 _TAG_FIRST, _TAG_LAST = 0xE0020, 0xE007E
 _LONGEST_SHOWN = 80
-_PATTERNS: Mapping[str, Sequence[str]] = {**FORGERIES, **ORDERS_BY_RULE}
+PATTERNS: Mapping[str, Sequence[str]] = {**FORGERIES, **ORDERS_BY_RULE}
 _MANY_LINES = frozenset(("hidden-page-part",))
 
 
@@ -401,17 +401,12 @@ def names_outside_address(text: str) -> bool:
     return _compiled(OUTSIDE_ADDRESS, re.IGNORECASE).search(text) is not None
 
 
-def all_patterns() -> Mapping[str, Sequence[str]]:
-    """Return the regular expressions of every rule."""
-    return _PATTERNS
-
-
 def search(forms: Collection[str], rules: Collection[str]) -> tuple[str, str] | None:
     """Return the first rule that matches one of the forms, and the matching words, or None."""
     for form in forms:
         for rule in rules:
             flags = re.IGNORECASE | re.MULTILINE | (re.DOTALL if rule in _MANY_LINES else 0)
-            for pattern in _PATTERNS[rule]:
+            for pattern in PATTERNS[rule]:
                 match = _compiled(pattern, flags).search(form)
                 if match:
                     return rule, _shown(match[0])
