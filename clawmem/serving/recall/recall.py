@@ -151,8 +151,8 @@ class QuestionWords(NamedTuple):
     is close to it in meaning just by the person. `named` are the names of a question that names somebody or something
     known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
     1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
-    answer has. `enough` is the part of the words, and the closeness, either of which an answer has, where vectors are
-    searched and the question names nobody known: some text is always a little close."""
+    answer has. `enough` is the part of the words, and the closeness of a message and of a fact, either of which an
+    answer has, where vectors are searched and the question names nobody known: some text is always a little close."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -164,11 +164,11 @@ class QuestionWords(NamedTuple):
     by_meaning: bool = False
     named: frozenset[str] = frozenset()
     kind: "re.Pattern[str] | None" = None
-    enough: tuple[float, float] | None = None
+    enough: tuple[float, float, float] | None = None
 
-    def is_met(self, share: float, closeness: float) -> bool:
+    def is_met(self, share: float, closeness: float, fact: bool = False) -> bool:
         """Return whether a text has enough of the words or of the meaning, where that is asked for."""
-        return self.enough is None or share >= self.enough[0] or closeness >= self.enough[1]
+        return self.enough is None or share >= self.enough[0] or closeness >= self.enough[1 + fact]
 
     @property
     def answer_score(self) -> float:
@@ -222,9 +222,9 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     bare = frozenset(word.word for word in asked if word.known) & proper | names
     enough = None
     if by_meaning and not bare:
-        chance = chance_closeness(texts + number_of_facts(index))
-        share, close = (_STRANGE_SHARE, chance + _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, chance)
-        enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), close
+        share, more = (_STRANGE_SHARE, _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, 0.0)
+        talk, facts = (chance_closeness(texts, False), chance_closeness(number_of_facts(index), True))
+        enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), talk + more, facts + more
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
     of_owner, whose = not owners.isdisjoint(names), names | owners
@@ -262,7 +262,7 @@ class _ChannelAnswers(NamedTuple):
         had, close = self.had.get(n, ()), self.hits["vector"].scores.get(n, 0.0)
         only_named, tells = _judged(fact, had, words, text)
         exact = not fact.channels.keys().isdisjoint(("predicate", "links"))
-        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close))
+        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close, True))
 
 
 def check_question(question: str) -> None:
