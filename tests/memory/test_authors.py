@@ -29,7 +29,8 @@ def test_each_commit_names_who_did_it(clawmem: Command, vault_root: Path) -> Non
     clawmem("config", "set", "defaults.limit", "7")
     clawmem("recall", "what does Jane like?")
     clawmem("heartbeat")
-    clawmem("undo", "HEAD~2")
+    config = next(row["commit"] for row in clawmem("log", "--json").data["history"] if "config" in row["subject"])
+    clawmem("undo", config)
     found = authors(vault_root)
     person = "Ada Person <ada@example.org> clawmem"
     assert {name: found[name] for name in ("remember", "config", "undo")} == dict.fromkeys(

@@ -199,7 +199,7 @@ _ACCEPTED = {
     "variable": "the name of an environment variable, or nothing",
     "routes": "lines of a pattern and people, such as `kind:guardrail ada@example.org`: a list or one text",
     "delegations": "lines of a pattern, an agent and who delegated, as `clawmem review delegate` writes them",
-    "words": "a program with its options on one line, quoted as in a shell, or nothing",
+    "words": "words on one line, those of a program quoted as in a shell, or nothing",
     "text": "text on one line, in quotes if it looks like a number or a date",
 }
 

@@ -152,7 +152,8 @@ def test_without_the_extra_one_line_says_how_to_install_it(
         says = f"error: {name} is read by the extra `documents`, which is not installed.\n"
         assert run(name, data) == (1, f"{says}hint: Install it with `pip install 'clawmem-vault[documents]'`.\n")
     assert clawmem("log", "--json").data == before
-    assert run("x.eml", mail(MOTOR, attach=False)) == (0, "")
+    code, says = run("x.eml", mail(MOTOR, attach=False))
+    assert (code, "read by rules only" in says) == (0, True)
 
 
 def test_text_stays_text_where_it_is_asked_for(clawmem: Command) -> None:

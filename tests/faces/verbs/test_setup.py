@@ -487,7 +487,9 @@ with open({log!r}, "a") as log:
                              "--vault", {vault!r}], input='{{"prompt": "where does Jane live?"}}',
                             capture_output=True, text=True)
     print(json.dumps([sys.argv[1:], os.listdir(), inside.stdout]), file=log)
-if "<events>" not in task:
+if "<facts>" in task:
+    print(json.dumps({{"judgements": [{{"fact": "f1", "worth": 0.4, "reason": "A home.", "t": ["town"]}}]}}))
+elif "<events>" not in task:
     print({trial!r})
 else:
     lines = [line for line in task.splitlines() if "I live in Lisbon" in line]
@@ -551,12 +553,12 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
     assert marks["reading"]["outcome"] == "done", marks["reading"]["message"]
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
     calls = [json.loads(line) for line in asked.read_text().splitlines()]
-    assert len(calls) == 3, "two trials and one reading"
+    assert len(calls) == 4, "two trials, one reading, and what was typed before"
     assert all("--no-session-persistence" in words and not files and not other for words, files, other in calls)
     status = clawmem("status", env=env).out
     assert "1 message kept, 1 taught a fact; none is unread\n" in status
     assert (
-        "reader    claude: today 0 cents, 3 of 20 calls, " in status and "; claude read 1 message, 1 fact, " in status
+        "reader    claude: today 0 cents, 4 of 20 calls, " in status and "; claude read 1 message, 1 fact, " in status
     )
     assert setup("claude-code", "--remove").code == 0
     assert clawmem("config", "get", "llm.preset", env=env).out.strip() != "claude"
