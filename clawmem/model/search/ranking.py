@@ -30,9 +30,8 @@ OVER_SHARE = 0.6
 # How close to a question a text is, as a cosine less the mean of the vault: one that is about something else, at most,
 # and one that answers it in other words, at least.
 FAR, CLOSE = 0.2, 0.5
-# The closest of some facts, or messages, about something else is so close, times the logarithm of their number within
-# limits: short messages are close to much.
-_FACT_BY_CHANCE, _TALK_BY_CHANCE, _LEAST_BY_CHANCE, _MOST_BY_CHANCE = 0.042, 0.048, 0.18, 0.32
+# The closest of some texts about something else is so close, times the logarithm of their number within limits.
+_BY_CHANCE, _LEAST_BY_CHANCE, _MOST_BY_CHANCE = 0.042, 0.18, 0.32
 # The weight of how close a text itself is, beside its score: of a fact at least, and of any text where none has a word
 # of the question. An event is understood with those around it: where the best one covers this part of the words, its
 # own closeness does not count.
@@ -142,10 +141,9 @@ def meaning_share(closeness: float) -> float:
     return min(1.0, max(0.0, (closeness - FAR) / (CLOSE - FAR)))
 
 
-def chance_closeness(texts: int, facts: bool) -> float:
-    """Return how close the closest of so many facts or messages is to a question that none of them answers."""
-    slope = _FACT_BY_CHANCE if facts else _TALK_BY_CHANCE
-    return min(max(slope * math.log(max(texts, 1)), _LEAST_BY_CHANCE), _MOST_BY_CHANCE)
+def chance_closeness(texts: int) -> float:
+    """Return how close the closest of so many texts is to a question that none of them answers."""
+    return min(max(_BY_CHANCE * math.log(max(texts, 1)), _LEAST_BY_CHANCE), _MOST_BY_CHANCE)
 
 
 def with_meaning(

@@ -223,7 +223,7 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     enough = None
     if by_meaning and not bare:
         share, more = (_STRANGE_SHARE, _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, 0.0)
-        talk, facts = (chance_closeness(texts, False), chance_closeness(number_of_facts(index), True))
+        talk, facts = chance_closeness(texts), chance_closeness(number_of_facts(index))
         enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), talk + more, facts + more
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
