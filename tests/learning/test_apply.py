@@ -608,9 +608,10 @@ def test_a_line_that_is_no_text_is_refused(vault: Vault, caller: Caller) -> None
 
 
 def test_a_fact_is_found_by_the_words_that_its_reader_adds(vault: Vault, caller: Caller, task: PendingTask) -> None:
-    words = {"e": 3, "q": "My dog is called Rex", "s": "Rex is the user's dog.", "t": "Pet, dog, 4 paws"}
-    plain = {"e": 1, "q": "I live in Lisbon", "s": "The user lives in Lisbon.", "t": {"home": 1}}
+    dog, home = "Rex is the user's dog.", "The user lives in Lisbon."
+    words = {"e": 3, "q": "My dog is called Rex", "s": dog, "t": "Pet, dog, 4 paws"}
+    plain = {"e": 1, "q": "I live in Lisbon", "s": home, "t": {"home": 1}}
     result = apply_answer(vault, caller, json.dumps({"task": task.key, "facts": [words, plain]}))
     assert outcomes(result) == ["added"] * 2, "what cannot be used costs only itself"
-    assert [facts_of(vault)[text].tags for text in (words["s"], plain["s"])] == [("pet",), ()]
-    assert [hit.fact.fact for hit in recall(vault, "Is there a pet?", caller, FactFilter(), 5).found] == [words["s"]]
+    assert [facts_of(vault)[text].tags for text in (dog, home)] == [("pet",), ()]
+    assert [hit.fact.fact for hit in recall(vault, "Is there a pet?", caller, FactFilter(), 5).found] == [dog]
