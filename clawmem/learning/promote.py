@@ -266,7 +266,7 @@ def joined_results(results: Sequence[PromoteResult]) -> PromoteResult:
 def promote(
     vault: Vault, caller: Caller, on: str, dry_run: bool = False, judging: Judgements | None = None
 ) -> PromoteResult:
-    """Promote the best facts of the day `on`, up to the daily limit: by what a reader judged, else by the rules.
+    """Promote the best facts of the day `on`, up to the daily limit: of those that a reader judged, else by the rules.
 
     Earlier promotions for that day count towards the limit, so a second run promotes nothing more. Facts that a reader
     judged before are left alone.
@@ -280,6 +280,7 @@ def promote(
                 fact=candidate.fact._replace(tags=tags.get(candidate.fact.id, candidate.fact.tags)),
             )
             for candidate in day.candidates
+            if judging is None or (candidate.entity, normal(candidate.fact.fact)) in judging.scores
         ]
         placed = _place_elsewhere(day, judging, work.vault.settings.words("defaults.entity"))
         verdicts = [

@@ -403,3 +403,20 @@ def test_a_reader_says_by_which_other_words_a_typed_fact_is_asked_for(clawmem: C
     assert "2 tagged" in subject
     assert clawmem("undo", env=later).code == 0
     assert "my rent" not in clawmem("recall", "housing?", env=later).out
+
+
+def test_an_answer_promotes_only_what_the_reader_judged(clawmem: Command) -> None:
+    typed, later = {"CLAWMEM_NOW": "2026-11-18T09:00:00Z"}, {"CLAWMEM_NOW": "2026-11-20T09:00:00Z"}
+    facts = [{"fact": f"Kestrel chose the engine Postgres 1{n} for billing in May 2026.", "category": "decision",
+              "importance": 0.9} for n in range(22)]  # fmt: skip
+    lines = "\n".join(map(json.dumps, facts))
+    assert clawmem("remember", "--jsonl", "-", given=lines, env=typed).code == 0
+    task = clawmem("learn", "pending", env=later).out
+    shown = re.findall(r'^\{"id": "(f\d+)"', task, re.MULTILINE)
+    assert 0 < len(shown) < len(facts), "the others are in the next task"
+    rows = [{"fact": label, "worth": 0.1, "reason": "A trifle."} for label in shown]
+    answer = json.dumps({"task": task.split('"')[1], "judgements": rows})
+    result = clawmem("learn", "apply", "-", given=answer, env=later)
+    assert (result.code, "promoted fact_" in result.out) == (0, False), result.out
+    by_rules = clawmem("promote", "--date", "2026-11-18", env=later).out
+    assert by_rules.count("promoted fact_") == 2, "the rules judge the two that no reader has seen"
