@@ -419,4 +419,4 @@ def test_an_answer_promotes_only_what_the_reader_judged(clawmem: Command) -> Non
     result = clawmem("learn", "apply", "-", given=answer, env=later)
     assert (result.code, "promoted fact_" in result.out) == (0, False), result.out
     by_rules = clawmem("promote", "--date", "2026-11-18", env=later).out
-    assert by_rules.count("promoted fact_") == 2, "the rules judge the two that no reader has seen"
+    assert by_rules.count("promoted  fact_") == 2, "the rules judge the two that no reader has seen"
