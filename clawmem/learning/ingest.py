@@ -12,7 +12,7 @@ from itertools import chain
 from shlex import quote
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.lookup import known_events
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
@@ -35,7 +35,7 @@ from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
-NOTES, PROMPT = "daily notes", "prompt"
+NOTES = "daily notes"
 PART = 5_000
 PART_CHARACTERS = 4_000_000
 _LINES_SHOWN = 5
@@ -146,9 +146,14 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
             from clawmem.memory.facts.forget import STAYS, plan_forgetting  # few messages ask to forget
 
             with writing(vault, caller, "forget") as work:
-                found = plan_forgetting(work, targets, event)
+                try:
+                    found = plan_forgetting(work, targets, event)
+                    if found and found.proposal:
+                        work.commit([found.change])
+                except NotPermitted as problem:  # the next requests are heard all the same
+                    notices.append(f"Nothing is hidden of what {event.id} asks to forget: {problem}")
+                    continue
                 if found and found.proposal:
-                    work.commit([found.change])
                     says = found.proposal.says.rstrip(".")
                     state = "stays for now" if STAYS in (found.proposal.details or {}) else "is hidden now"
                     notices.append(f"{says}. It {state}, and {found.proposal.id} waits for a person.")
@@ -160,23 +165,6 @@ def _targets(event: Event) -> Sequence[tuple[str, ...]]:
     from clawmem.learning.attribution.forgetting import asked_in_note, asked_to_forget  # few messages ask to forget
 
     return asked_in_note(event.text) if event.role == "note" and event.agent else asked_to_forget(event.text)
-
-
-def hide_asked(vault: Vault, caller: Caller, prompt: str) -> bool:
-    """Hide at once what a prompt asks to forget, and keep the prompt, if anything known is meant. Return whether."""
-    from clawmem.memory.facts.forget import plan_forgetting  # few prompts ask to forget
-
-    message = Message(1, "user", prompt, session=caller.session)
-    [event] = to_events([message], caller, PROMPT, RepeatCounter())
-    targets = _targets(event)
-    if not targets or find_secret(prompt):
-        return False
-    with writing(vault, caller, "forget") as work:
-        kept = _with_appended(work, [event])  # in one commit: the person waits
-        found = plan_forgetting(work, targets, event, read=lambda path: kept.get(path) or work.read(path))
-        if found is not None:
-            work.commit([found.change])
-        return found is not None
 
 
 def count_new(

@@ -195,7 +195,7 @@ def test_a_command_of_ones_own_has_places_for_model_and_effort() -> None:
 def test_words_are_a_list_or_a_line() -> None:
     assert parse_value("llm.command", "claude -p  --tools ''") == "claude -p --tools ''"
     for wrong in ("'open", "''", "  '' x"):
-        with pytest.raises(InvalidInput, match=r"llm\.command .*must be a program with its options"):
+        with pytest.raises(InvalidInput, match=r"llm\.command .*must be words on one line"):
             parse_value("llm.command", wrong)
 
 

@@ -241,6 +241,11 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.proposals.routes", "_glob("): lambda: [r".*@example\.org", r"release.*"],
     ("clawmem.model.proposals.routes", "_entity_glob("): lambda: [r"areas/people/.*(/.*)?", r"projects/[^/]*(/.*)?"],
     ("clawmem.extensions.wiki.values.markdown", "re.escape(title)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.memory.entities.entities", "re.escape(name)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.extensions.wiki.values.markdown", "{name}"): lambda: [
+        r"\[\[Jane(?:\|([^\[\]|]+))?\]\]",
+        r"(?<!\w)Jane(?!\w)()",
+    ],
     ("clawmem.index.search.conflicts", "re.escape(value)"): lambda: [r"(?<!\w)Jane(?!\w)"],
 }
 

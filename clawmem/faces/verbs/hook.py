@@ -63,7 +63,7 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
-_HIDDEN = wrap_context("What the user asks to forget is hidden from this memory: `clawmem review decide` decides.")
+_FORGETTING = wrap_context("The user asks to forget something: it is hidden when this conversation is taken in.")
 # Of these, most say what a memory is to do; others do not hold up a prompt.
 _FORGETS = re.compile(
     r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"
@@ -131,7 +131,7 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, value: HookCall)
 
 
 def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall) -> HookText:
-    from clawmem.serving.for_hooks import last_sessions, prompt_text, start_text
+    from clawmem.serving.for_hooks import HookText, last_sessions, prompt_text, start_text
 
     caller = _caller(call, harness, value)
     known = (read_session(vault, value.session) if value.session else None) or HookSession()
@@ -159,12 +159,14 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         question = _question(call, vault, harness, value) if harness in HANDED_IN else ""
         # After a compaction the agent no longer has what was said in its session before.
         session = None if known.compacted else value.session
-        hidden = _hidden(call, vault, harness, value)
-        text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
+        if _asks_to_forget(value.prompt):  # nothing is told of what is to be forgotten
+            text = HookText(_FORGETTING)
+        else:
+            text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
         known = known._replace(shown=(*known.shown, *text.facts), at="" if question else known.at)
         if value.prompt:
             known = known._replace(asked=value.prompt, at=stamp(caller.now))
-        text = text._replace(text="\n\n".join(filter(None, (question, hidden, text.text))))
+        text = text._replace(text="\n\n".join(filter(None, (question, text.text))))
     if value.session:
         transcript = known.transcript if _is_typed(call, harness) else value.transcript
         known = known._replace(harness=harness, project=project, transcript=transcript)
@@ -188,14 +190,12 @@ def _question(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
     return question
 
 
-def _hidden(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
-    """Hide what a prompt asks to forget before anything is served; return the text that says so."""
-    if _FORGETS.search(value.prompt) is None or _is_typed(call, harness):
-        return ""
-    from clawmem.learning.ingest import hide_asked  # few prompts ask to forget
+def _asks_to_forget(prompt: str) -> bool:
+    if _FORGETS.search(prompt) is None:
+        return False
+    from clawmem.learning.attribution.forgetting import asked_to_forget  # few prompts ask to forget
 
-    caller = _caller(call, harness, value)._replace(unattended=True)
-    return _HIDDEN if hide_asked(vault, caller, value.prompt) else ""
+    return bool(asked_to_forget(prompt))
 
 
 def _begin(call: Call, vault: Vault, harness: str, caller: Caller, value: HookCall, reach: Reach) -> None:

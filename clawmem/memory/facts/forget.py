@@ -28,7 +28,7 @@ from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_withou
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, RETRACTED, REVOKED, SUPERSEDED, Fact
+from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, GUARDRAIL, RETRACTED, REVOKED, SUPERSEDED, Fact
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, near_name, normal, one_line
@@ -46,7 +46,15 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
 from clawmem.model.records.entity import Entity, kind_of, title_of
-from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events, with_withheld
+from clawmem.model.records.event import (
+    Event,
+    event_to_line,
+    is_of_person,
+    is_of_user,
+    ledger_path,
+    parse_events,
+    with_withheld,
+)
 from clawmem.model.search.meant import (
     ASPECT,
     PERSON,
@@ -130,6 +138,8 @@ def plan_forgetting(
     state, so it is meant, too; with `everywhere`, also what was hidden before.
     """
     plan = partial(_plan, work, targets, request, **rest)
+    if request is not None and not is_of_person(request):
+        return plan(certain=certain, stays=True)  # an agent that says so is not the person
     if request is None or is_of_user(request, work.vault.settings.words("user.name")):
         return plan(certain=certain)
     from clawmem.index.tables.rights import messages_of  # few requests are of others
@@ -222,6 +232,8 @@ def _plan(
         )
         for placed in meant
     )
+    rules = any(placed.fact.category == GUARDRAIL for placed in meant)  # no message ends one, whoever wrote it
+    stays = stays or rules
     proposal = _proposal(work, identity, request, meant, messages, wordings, stays) if request else None
     if request and stays:
         gone = ()
@@ -554,7 +566,11 @@ def _proposal(
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
     more = f", and {len(messages) - _MOST_SHOWN} more" if len(messages) > _MOST_SHOWN else ""
     why = "It was asked for, and is hidden until you decide. Approve to forget it, reject to show it again."
-    why = f"{request.speaker}, whom it does not concern, asks for it. It is shown until you decide." if stays else why
+    if stays:
+        who = f"{request.speaker}, whom it does not concern, asks for it"
+        who = "A guardrail is meant" if any(placed.fact.category == GUARDRAIL for placed in meant) else who
+        who = who if is_of_person(request) else f"The agent {request.agent} noted that it was asked for"
+        why = f"{who}. It is shown until you decide."
     why += f" Messages: {', '.join(shown)}{more}."
     details: dict[str, Any] = {"events": [message.id for message in messages], "words": list(map(" ".join, wordings))}
     return Proposal(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -164,37 +165,69 @@ def test_a_fact_quotes_what_is_hidden_and_the_rest_of_a_short_message_stays(claw
 
 
 def test_a_prompt_that_asks_is_not_answered_with_what_it_asks_about(clawmem: Command) -> None:
-    fact = clawmem("remember", "The user lives in Oslo.", "--json").data["facts"][0]["id"]
-    prompt = {"session_id": "s1", "prompt": "Forget that I live in Oslo"}
-    shown = clawmem("hook", "UserPromptSubmit", "--harness", "claude-code", given=json.dumps(prompt)).out
-    assert "hidden from this memory" in shown and "lives in Oslo" not in shown
+    clawmem("remember", "The user lives in Oslo.")
+
+    def prompted(words: str) -> str:
+        call = json.dumps({"session_id": "s1", "prompt": words})
+        return clawmem("hook", "UserPromptSubmit", "--harness", "claude-code", given=call).out
+
+    shown = prompted("Forget that I live in Oslo")
+    assert "asks to forget" in shown and "lives in Oslo" not in shown
+    assert clawmem("review", "list", "--json").data["proposals"] == [], "the conversation itself is taken in later"
+    assert "asks to forget" not in prompted("I always forget the memory limit of the build.")
+    said = {"role": "user", "content": "Forget that I live in Oslo", "session": "s1", "id": "u1"}
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(said))
     assert "lives in Oslo" not in served(clawmem, "where does the user live")
-    [waiting] = clawmem("review", "list", "--json").data["proposals"]
-    assert [target["id"] for target in waiting["targets"]] == [fact]
-    again = clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(
-        {"role": "user", "content": prompt["prompt"], "session": "s1", "id": "u1"}))  # fmt: skip
-    assert again.code == 0 and len(clawmem("review", "list", "--json").data["proposals"]) == 1, again.err
-    assert clawmem("learn", "pending").out == "", "neither message is read as something said"
-    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
-    assert "lives in Oslo" in served(clawmem, "where does the user live")
-    assert clawmem("doctor").code == 0
-    unmeant = json.dumps({**prompt, "prompt": "I always forget the memory limit of the build."})
-    assert "hidden" not in clawmem("hook", "UserPromptSubmit", "--harness", "claude-code", given=unmeant).out
 
 
-def test_what_an_agent_notes_of_a_request_hides_at_once(clawmem: Command) -> None:
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_what_an_agent_notes_of_a_request_is_only_proposed(clawmem: Command, vault_root: Path, by_hand: bool) -> None:
+    rule, asked = "Never push to the main branch.", "The user asked to forget that Priya owns the parser."
     clawmem("remember", "Priya owns the parser of Kestrel.")
-    asked = "The user asked to forget that Priya owns the parser."
-    noted = clawmem("note", asked, "--agent", "claude-code")
-    assert "It is hidden now" in noted.err
+    clawmem("guardrail", "add", rule, "--why", "It broke once.")
+    wishes = (asked, f"The user asked to forget the fact that {rule.lower()}")
+    if by_hand:
+        day = clawmem("note", "Started.", "--agent", "claude-code", "--json").data["path"]
+        with (vault_root / day).open("a") as page:
+            page.writelines(f"- 10:0{number} {wish}\n" for number, wish in enumerate(wishes))
+        clawmem("heartbeat")
+    else:
+        noted = [
+            clawmem("note", wish, "--agent", "claude-code", env={"CLAWMEM_SEED": str(number)})
+            for number, wish in enumerate(wishes)
+        ]
+        assert [result.code for result in noted] == [0, 0]
+        assert "stays for now" in noted[0].err
+    assert "Priya" in served(clawmem, "who owns the parser") and rule in clawmem("guardrail", "list").out
+    waiting = clawmem("review", "list", "--json").data["proposals"]
+    assert {(each["kind"], each["agent"]) for each in waiting} == {("forget", "claude-code")}
+    mine = next(each for each in waiting if "Priya" in str(each))
+    assert clawmem("review", "approve", mine["id"]).code == 0
     assert "Priya" not in served(clawmem, "who owns the parser")
-    start = clawmem("hook", "SessionStart", "--harness", "claude-code", given="{}").out
-    assert "Priya" not in start, start
-    [waiting] = clawmem("review", "list", "--json").data["proposals"]
-    assert (waiting["kind"], waiting["agent"]) == ("forget", "claude-code")
-    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
-    assert "Priya" in served(clawmem, "who owns the parser")
     assert clawmem("note", "The user asked to delete the build folder.", "--agent", "claude-code").err == ""
+
+
+def test_a_request_that_is_refused_does_not_hold_up_the_next(
+    clawmem: Command, vault_root: Path, tmp_path: Path
+) -> None:
+    clawmem("guardrail", "add", "Never push to the main branch.", "--why", "It broke once.")
+    clawmem("remember", "Tom likes tea.")
+    wishes = ("Forget that you never push to the main branch.", "Please forget that Tom likes tea.")
+    lines = [
+        {"type": "user", "uuid": f"u{n}", "sessionId": "s1", "timestamp": f"2026-03-02T10:0{n}:00Z",
+         "message": {"role": "user", "content": wish}}
+        for n, wish in enumerate(wishes)
+    ]  # fmt: skip
+    (tmp_path / "s1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    call = {"session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(tmp_path / "s1.jsonl")}
+    env = {"CLAWMEM_VAULT": str(vault_root)}
+    clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call), env=env)
+    for _ in range(300):
+        if any(mark["event"] == "transcript" for mark in clawmem("status", "--json", env=env).data["hooks"]):
+            break
+        time.sleep(0.1)
+    assert "tea" not in served(clawmem, "what does Tom like")
+    assert "Never push" in clawmem("guardrail", "list").out
 
 
 def test_a_reader_finds_a_request_in_the_note_of_an_agent(clawmem: Command) -> None:
@@ -208,7 +241,7 @@ def test_a_reader_finds_a_request_in_the_note_of_an_agent(clawmem: Command) -> N
     assert clawmem("learn", "apply", "-", given=answer).code == 0
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
     assert [target["id"] for target in waiting["targets"]] == [fact]
-    assert "Priya" not in served(clawmem, "who owns the parser")
+    assert "Priya" in served(clawmem, "who owns the parser"), "an agent that says so is not the person"
 
 
 def test_undo_brings_back_and_approval_keeps_it_hidden(clawmem: Command) -> None:
