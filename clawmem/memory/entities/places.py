@@ -189,8 +189,8 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
     named = thing_in_front(draft.fact.fact)
     if named and not (found and named.title == "user"):
         first = people_by_first_name(index, [normal(named.title)]) if named.kind == "person" else {}
-        place = known_as(named.title) or next(iter(first), None) or entity_name(named)
-        return place or draft.default or default
+        if place := known_as(named.title) or next(iter(first), None) or entity_name(named):
+            return place
     return next(iter(found)) if len(found) == 1 else draft.default or default
 
 

@@ -26,6 +26,14 @@ _OCCASIONS = frozenset(
     " wedding webinar workshop abendessen abgabefrist besprechung besuch besucht feier fliegen fliegt flug geplant"
     " hochzeit konferenz konzert mittagessen prüfung reise termin treffen".split()
 )
+# First words that rules and other things begin with, too: "Review policy from 3 March 2027: ...".
+_ALSO_OTHER = frozenset("conference deadline presentation review trip visit".split())
+# An occasion with its names and its day, which a tab stands for, and nothing else.
+_OF_OCCASION = (
+    r"(?:with|at|in|on|for|to|from|until|and|mit|bei|beim|am|im|um|vom|von|bis|nach|und|\d[\w:.]*|[^\Wa-z_][\w.'’&-]*"
+    r"|(?:the|my|our|dem|der|den|meine[mnr]?|unsere[mnr]?) [\w'’-]+)"
+)
+_ONLY_OCCASION = re.compile(rf"\w+(?:,? {_OF_OCCASION})*,? \t(?: {_OF_OCCASION})*[.!]?")
 # What begins on a day, or is bounded by it, is not over after it, unless a last day is named, too.
 _LASTING = frozenset(
     "after as before begin begins by from open opens since start starting starts until beginnt seit startet vor".split()
@@ -94,7 +102,7 @@ def _normalised(fact: Fact, now: datetime, dated: bool) -> Fact:
             f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."
         )
     if (fact.category.lower() in PLANS or _is_occasion(fact.fact)) and not (valid_from or valid_to):
-        valid_to = _planned_for(fact.fact, now, dated)
+        valid_to = _planned_for(fact.fact, now, dated, fact.category.lower() in PLANS)
     _check_verbatim(fact)
     check_scope(fact.scope, fact.workflow, fact.project)
     lines: dict[str, Any] = {key: _line(getattr(fact, key), key.replace("_", " ")) for key in _LINES}
@@ -123,18 +131,20 @@ def _lower_words(statement: str) -> list[str]:
     return [word.strip(".,:;!?()").lower() for word in statement.split()]
 
 
-def _planned_for(statement: str, now: datetime, dated: bool) -> str | None:
+def _planned_for(statement: str, now: datetime, dated: bool, by_category: bool) -> str | None:
     """Return the last day that a plan names, or None. A day that comes again each year or week is no end, and one that
-    has passed only for what begins with an occasion: "Dinner with Jane on 8 November."."""
-    # They take milliseconds to load.
+    has passed only where nothing but an occasion is said: "Dinner with Jane on 8 November."."""
+    # It takes milliseconds to load.
     from clawmem.model.language.date_words import find_dates, in_english, last_coming_day, recurs
-    from clawmem.model.language.question import tells_past
 
     if recurs(statement):
         return None
     text = in_english(statement, now.date())
     dates = [found for found in find_dates(text, now.date(), ahead=True) if dated or not found.label]
-    passed = _OCCASIONS.intersection(_lower_words(statement)[:1]) and not tells_past(statement)
+    first, after = _lower_words(statement)[0], text[dates[-1].end :] if dates else ""
+    if first in _ALSO_OTHER and len(after.split()) > 3 and not by_category:
+        return None
+    passed = dates and first in _OCCASIONS and _ONLY_OCCASION.fullmatch(text[: dates[0].start] + "\t" + after)
     return last_coming_day(dates, now.date()) or (last_coming_day(dates, date.min) if passed else None)
 
 

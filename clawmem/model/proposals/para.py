@@ -72,23 +72,31 @@ _ROLE = (
     r"administrator|president|secretary|editor|author|reviewer|chair(?:man|woman)?"
 )
 _SMALL_CAPITAL = r"[A-ZÀ-Þ][a-zß-ÿ'’-]+"
-# What only people do; what software may do as well says so only after a first and a last name.
+# What is true of people alone; what they do, things do as well; what is said so only after a first and a last name.
+_IS_PERSON = (
+    r"is (?:now |still )?(?:allergic to|"
+    rf"(?:the|an?|our|my) (?:[\w-]+ ){{0,3}}(?:{_ROLE})(?= (?:of|at|for|on|in|here|and|since)\b|\W*$))"
+)
 _DOES = (
-    r"(?:(?:owns|reviews|signs|leads|mentors|works (?:for|as))\b|is (?:now |still )?(?:responsible for|in charge of|"
-    rf"allergic to|(?:the|an?|our|my) (?:[\w-]+ ){{0,3}}(?:{_ROLE})(?= (?:of|at|for|on|in|here|and|since)\b|\W*$)))"
+    r"(?:(?:owns|reviews|signs|leads|mentors|works (?:for|as))\b|is (?:now |still )?(?:responsible for|in charge of))"
 )
 _WITH_LAST_NAME = (
     r"(?:prefers|likes|loves|hates|wants|manages|approves|lives (?:in|at|with|near)|works|speaks|studies|teaches|"
     r"joined|moved)\b"
 )
 _PERSON_DOES = re.compile(
-    rf"(?:(?P<one>{_SMALL_CAPITAL}) {_DOES}|(?P<full>{_SMALL_CAPITAL} {_SMALL_CAPITAL}) (?:{_DOES}|{_WITH_LAST_NAME}))"
+    rf"(?:(?P<word>{_SMALL_CAPITAL}) (?:{_IS_PERSON}|(?P<known>{_DOES}))"
+    rf"|(?P<full>{_SMALL_CAPITAL} {_SMALL_CAPITAL}) (?:{_IS_PERSON}|{_DOES}|{_WITH_LAST_NAME}))"
 )
+# The role of a person who is meant only if known: "Priya reviews it", but "Dependabot reviews it", too.
+IF_KNOWN = "if known"
 _NO_PERSON = frozenset(
     "the a an this that these those our my your their his her its we they he she it you i who everyone everybody "
     "nobody somebody someone anyone anybody one each every no all some staging production marketing sales design "
     "engineering finance legal support operations ops security management leadership team staff group"
-    " user users".split()
+    " user users nothing something anything everything today tomorrow new san los united google apple microsoft amazon"
+    " azure apache docker github gitlab cloud server service studio january february march april may june july august"
+    " september october november december monday tuesday wednesday thursday friday saturday sunday two three".split()
 )
 _BUILDS = (
     r"(?:build|built|make|making|made|start|develop|writ|wrote|launch|creat|maintain|track|found|work(?:s|ing)? on)\w*"
@@ -174,9 +182,9 @@ def thing_in_front(statement: str) -> EntityHint | None:
     starts = (" ".join(words[:end]) for end in range(min(_MOST_WORDS, len(words)), 0, -1))
     in_front = next((found for start in starts if (found := named_thing(start.rstrip(",;:")))), None)
     does, called = _PERSON_DOES.match(statement), _THING_CALLED.search(statement)
-    name = (does["full"] or does["one"]) if does else ""
+    name = (does["full"] or does["word"]) if does else ""
     if in_front or (name and _NO_PERSON.isdisjoint(name.lower().split()) and words[1].lower() not in _COMPANY):
-        return in_front or EntityHint("person", name, "named")
+        return in_front or EntityHint("person", name, IF_KNOWN if does and does["known"] else "named")
     title = (called["name"] or called["built"]).rstrip(".") if called else ""
     return EntityHint("company" if called and called["company"] else "project", title, "named") if title else None
 
@@ -226,9 +234,10 @@ def names_in(text: str) -> Iterator[str]:
 
 
 def entity_name(hint: EntityHint) -> str | None:
-    """Return the name of an entity created from the hint, or None if the title gives no valid name."""
+    """Return the name of an entity created from the hint, or None if the title gives no valid name or only a person who
+    is known is meant."""
     folder, last = _FOLDERS.get(hint.kind), slug(hint.title)
-    if not folder or not last:
+    if not folder or not last or hint.role == IF_KNOWN:
         return None
     try:
         return check_name(f"{folder}/{last}")

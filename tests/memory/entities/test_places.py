@@ -93,7 +93,13 @@ def test_accounts_of_users_are_not_about_the_user(vault: Vault, caller: Caller) 
 @pytest.mark.parametrize(
     ("statement", "entity", "related"),
     [
-        ("Priya owns the parser of Kestrel from May on.", "areas/people/priya", ["projects/kestrel"]),
+        ("Priya owns the parser of Kestrel from May on.", "projects/kestrel", []),
+        ("Redis is responsible for caching.", "areas/general", []),
+        ("Kafka works as the message bus.", "areas/general", []),
+        ("Dependabot reviews the pull requests.", "areas/general", []),
+        ("Nothing works as expected.", "areas/general", []),
+        ("Friday works for me.", "areas/general", []),
+        ("New York likes pizza.", "areas/general", []),
         ("Priya Nair signs every release of Kestrel.", "areas/people/priya-nair", ["projects/kestrel"]),
         ("Omar is the CTO of Brightsea.", "areas/people/omar", []),
         ("Mira reviews the docs.", "areas/people/mira-holt", []),

@@ -47,6 +47,14 @@ def test_a_plan_ends_with_its_day_unless_the_day_comes_again(statement: str, end
         ("Oslo is reached by a flight from 19 March.", None),
         ("Dinner with Lotte on 8 January 2026.", "2026-01-08"),
         ("Dinner with Lotte on 8 January 2026 was good.", None),
+        ("Dinner with my parents in Kiel, 8 January 2026 at 19:00", "2026-01-08"),
+        ("Treffen mit Jana am 8. Januar 2026.", "2026-01-08"),
+        ("Review policy changed on 8 January 2026: two approvals are needed.", None),
+        ("Meeting with the board on 8 January 2026 decided that the budget is frozen.", None),
+        ("Presentation template v3 (8 January 2026) is mandatory for all teams.", None),
+        ("Treffen am 8. Januar 2026: Wir verwenden ab jetzt nur Postgres.", None),
+        ("Review policy changes on 19 March 2026: two approvals are needed.", None),
+        ("Review of the budget on 19 March 2026 at 14:00.", "2026-03-19"),
     ],
 )
 def test_what_takes_place_on_a_day_to_come_ends_with_it(statement: str, end: str | None) -> None:
