@@ -37,6 +37,7 @@ EVERYTHING = "all"
 """In place of the kinds of content in a rule or a grant."""
 
 _ABSENT = (None, (), False)
+_TITLES = frozenset(("dr", "mr", "mrs", "ms", "prof", "herr", "frau"))
 Names = Annotated[tuple[FilledText, ...], ONE_OR_MORE]
 
 
@@ -105,11 +106,13 @@ class Policy(NamedTuple):
                 yield f"{person.id} has the role '{person.role}', which no rule names. Is it '{near}'?"
 
     def pattern_of(self, person: Person) -> re.Pattern[str]:
-        """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has."""
+        """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has. Case
+        counts, because `will` is a word."""
         first = [name.split()[0] for other in self.people.values() for name in other.name]
-        short = [name.split()[0] for name in person.name if first.count(name.split()[0]) == 1 and "." not in name]
+        own = [name.split()[0] for name in person.name if "." not in name]
+        short = [name for name in own if first.count(name) == 1 and name.casefold() not in _TITLES]
         names = "|".join(map(re.escape, (*person.name, *short))) or "(?!)"
-        return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+        return re.compile(rf"(?<!\w)(?:{names})(?!\w)")
 
     def meant_by(self, text: str) -> Sequence[str]:
         """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers

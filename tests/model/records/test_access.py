@@ -243,3 +243,16 @@ def test_without_channels_in_the_policy_each_channel_is_for_everybody() -> None:
     assert (policy.unknown_in(mark.audience), POLICY.unknown_in(("#desk", *mark.audience, "Eve"))) == (
         [], ["#elsewhere", "Eve"],
     )  # fmt: skip
+
+
+def test_a_name_is_found_as_it_is_written_and_a_title_is_no_first_name() -> None:
+    names = {"will": "Will Smith", "chen": "Dr Chen", "weber": ["Frau Weber", "Prof. Weber"]}
+    policy = policy_from({"people": {name: {"name": names[name]} for name in names}})
+    for text, people in (
+        ("The salary of Karl will be 90000.", []),
+        ("Dr Moor and Frau Lenz earn it, and Prof. Lang.", []),
+        ("Will earns it, and Dr Chen.", ["will", "chen"]),
+        ("Prof. Weber earns it.", ["weber"]),
+    ):
+        found = [name for name, person in policy.people.items() if policy.pattern_of(person).search(text)]
+        assert found == people, text
