@@ -279,12 +279,16 @@ def mark_of_event(event: Event) -> AccessMark:
     metadata = event.metadata or {}
     if MARK in metadata:
         return mark_from(metadata[MARK], event.speaker)._replace(parts=())
-    audience = next((names for key in PARTICIPANTS if (names := _names(metadata.get(key)))), ())
-    audience = tuple(dict.fromkeys((*audience, *_names(metadata.get(COPIES)))))
-    channel = metadata.get(CHANNEL)
-    if not audience and isinstance(channel, str) and channel.strip():
-        audience = (f"#{channel.strip().removeprefix('#')}",)
+    named = (_names(metadata.get(key)) for key in PARTICIPANTS if key != COPIES)
+    receivers = next(filter(None, named), ()) or channel_in(metadata)
+    audience = tuple(dict.fromkeys((*receivers, *_names(metadata.get(COPIES)))))
     return AccessMark(audience=audience, speaker=event.speaker)
+
+
+def channel_in(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the channel of a message as a name of an audience, `#desk`; nothing without a channel."""
+    channel = metadata.get(CHANNEL)
+    return (f"#{channel.strip().removeprefix('#')}",) if isinstance(channel, str) and channel.strip() else ()
 
 
 def mark_text(mark: AccessMark) -> str:

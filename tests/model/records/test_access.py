@@ -145,6 +145,9 @@ def test_a_message_has_its_own_mark_or_the_audience_that_its_source_names() -> N
     said = {"participants": ["Rina", "Clara"], "channel": "desk"}
     assert mark_of_event(message._replace(metadata=said)) == AccessMark(audience=("Rina", "Clara"), speaker="Rina")
     assert mark_of_event(message._replace(metadata={"channel": "#desk"})).audience == ("#desk",)
+    copied = mark_of_event(message._replace(metadata={"channel": "#desk", "cc": ["Dr. Owens"]}))
+    assert allowed(copied) == {"rina", "clara", "alvarez", "owens", "bot"}
+    assert mark_of_event(message._replace(metadata={"cc": ["Clara"]})).audience == ("Clara",)
     own = message._replace(metadata={"access": {"kinds": "health", "about": ["lucia"]}, "to": ["Clara"]})
     assert mark_of_event(own) == AccessMark(("health",), ("lucia",), speaker="Rina")
 
