@@ -128,6 +128,11 @@ class Policy(NamedTuple):
         # Without an address, "Berg, Tom" may be a single name.
         return [name for name in known if name] if "@" in text or all(known) else (text,)
 
+    def is_for(self, audience: Sequence[str], person: Person) -> bool:
+        """Return whether a name of an audience means a person."""
+        names = [name for text in audience for name in self.meant_by(text)]
+        return any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names)
+
     def unknown_in(self, audience: Sequence[str]) -> list[str]:
         """Return the names of an audience that mean nobody."""
         meant = {name: self.meant_by(name) for name in audience}
@@ -377,8 +382,7 @@ def _of_audience(
     first, then who is in the audience, then a role that may see everything."""
     if (found := _latest(policy, grants, person, EVERYTHING, None, moment)) is not None:
         return found
-    names = [name for text in audience for name in policy.meant_by(text)]
-    if any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names):
+    if policy.is_for(audience, person):
         return Verdict(True, f"it is for {', '.join(audience)}")
     if policy.sees_everything(grants, person, moment):
         return Verdict(True, f"the role {person.role} may see {EVERYTHING}")
