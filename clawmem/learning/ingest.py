@@ -227,13 +227,20 @@ class _IngestRun:
         self._work.flush()
 
     def _of_people(self, messages: Sequence[Message]) -> list[Message]:
-        """Return messages of which those in a channel have the trust of their role, where a shared memory knows who
-        speaks."""
+        """Return messages of which those in a channel have the trust of their role, where the policy of a shared memory
+        lists the channel with who speaks in it. Elsewhere anybody may write under any name."""
         from clawmem.index.tables.rights import read_access  # few messages are of a channel
+        from clawmem.model.records.access import channel_in
 
-        rules = read_access(self._work.vault)
-        who = {each.speaker for each in messages if each.speaker and rules and rules.policy.person(each.speaker)}
-        return [each._replace(trust=None) if each.in_channel and each.speaker in who else each for each in messages]
+        policy = rules.policy if (rules := read_access(self._work.vault)) else None
+        if policy is None or not policy.channels:
+            return list(messages)
+
+        def is_member(message: Message) -> bool:
+            person = policy.person(message.speaker) if message.speaker else None
+            return person is not None and policy.is_for(channel_in(message.metadata or {}), person)
+
+        return [each._replace(trust=None) if each.in_channel and is_member(each) else each for each in messages]
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""

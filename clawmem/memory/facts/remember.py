@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from clawmem.memory.history.why import Days
     from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
     from clawmem.model.facts.gates import Settlement
+    from clawmem.model.records.access import AccessMark
 
 BATCH_SIZE, BATCH_BYTES = 2000, 32 << 20
 MAX_NOTICES = 20
@@ -197,6 +198,21 @@ def _place_key(fact: Fact) -> tuple[str, str]:
     return normal(fact.fact), realm_of(fact)
 
 
+def mark_of_kind(work: WriteScope, fact: Fact, entity: str) -> "AccessMark | None":
+    """Return the mark of a fact whose category is a kind of content of a shared memory: that kind, and whom the fact
+    names. Without one, everybody would see it until somebody marks it."""
+    if fact.category == DEFAULT_CATEGORY or not os.path.lexists(work.vault.path(ACCESS)):
+        return None
+    from clawmem.index.tables.rights import read_access  # only where several people share a memory
+    from clawmem.model.records.access import AccessMark, Policy
+
+    policy = rules.policy if (rules := read_access(work.vault)) else Policy()
+    kind = next((name for name in policy.kinds if name.casefold() == fact.category.casefold()), None)
+    text = " ".join((fact.fact, fact.subject or "", title_of(entity)))
+    about = (person.id for person in policy.people.values() if policy.pattern_of(person).search(text))
+    return AccessMark((kind,), tuple(about)) if kind else None
+
+
 class FactPlanner:
     """Plans drafts one by one. Each plan includes the changes of the earlier drafts."""
 
@@ -262,20 +278,11 @@ class FactPlanner:
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
 
     def _marked(self, fact: Fact, entity: str) -> Fact:
-        """Return a fact whose category is a kind of content of a shared memory with the mark of that kind, and of whom
-        it names: without one, everybody would see it until somebody marks it."""
-        if fact.category == DEFAULT_CATEGORY or not os.path.lexists(self._work.vault.path(ACCESS)):
+        mark = None if MARK in (fact.metadata or {}) else mark_of_kind(self._work, fact, entity)
+        if mark is None:
             return fact
-        from clawmem.index.tables.rights import read_access  # only where several people share a memory
-        from clawmem.model.records.access import AccessMark, Policy, narrowest
+        from clawmem.model.records.access import narrowest
 
-        policy = rules.policy if (rules := read_access(self._work.vault)) else Policy()
-        kind = next((name for name in policy.kinds if name.casefold() == fact.category.casefold()), None)
-        if kind is None or MARK in (fact.metadata or {}):
-            return fact
-        text = " ".join((fact.fact, fact.subject or "", title_of(entity)))
-        about = (person.id for person in policy.people.values() if policy.pattern_of(person).search(text))
-        mark = AccessMark((kind,), tuple(about))
         self.notices.append(f"{fact.id} is {mark.in_words}: not everybody may see it")
         return fact._replace(metadata={**(fact.metadata or {}), MARK: narrowest([mark])})
 
@@ -443,6 +450,8 @@ class FactPlanner:
         if is_low_trust(trust) and not is_low_trust(known.trust):
             # A source of low trust must not change a fact of a person or an agent.
             richer = known
+        elif not agents:
+            richer = self._marked(richer._replace(category=fact.category), entity)._replace(category=richer.category)
         more, other = changed_fields(known, richer), ignored_fields(fact, richer)
         by_person = self._work.caller.agent is None and not self._work.caller.unattended
         if by_person and fact.confidence is not None and known.confidence not in (None, fact.confidence):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import AlreadySuperseded, InvalidInput, NotPermitted, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
-from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
+from clawmem.memory.facts.remember import given_trust, mark_of_kind, with_identity, without_secrets
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_may_read_fact, check_scope_right
 from clawmem.memory.proposals import read_proposals
@@ -63,6 +63,9 @@ from clawmem.model.records.event import MARK
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
+if TYPE_CHECKING:
+    from clawmem.model.records.access import AccessMark
+
 # So many characters of each of two linked facts leave room for the reason.
 _IN_SUBJECT = 45
 
@@ -104,7 +107,8 @@ def supersede(
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((fact for fact in facts if fact.is_current and normal(fact.fact) == normal(safe.fact.fact)), None)
-        new = known or _with_marks(work, drafted if corrects else drafted._replace(valid_from=since), [old])
+        own = mark_of_kind(work, drafted._replace(category=safe.fact.category), entity)
+        new = known or _with_marks(work, drafted if corrects else drafted._replace(valid_from=since), [old], own)
         if not corrects and new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
             ended = ending_later(old, new.id, since, reason)
         else:
@@ -437,14 +441,16 @@ def _reworded(fresh: Fact, old: Fact) -> Fact:
     return old._replace(id=fresh.id, fact=fresh.fact, object=replaced_object(fresh.fact, old) or same, links=links)
 
 
-def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact]) -> Fact:
-    """Return a new fact that is for nobody who may not see what it comes from."""
-    if not any(old.source_event or MARK in (old.metadata or {}) for old in olds) or MARK in (new.metadata or {}):
+def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact], own: AccessMark | None = None) -> Fact:
+    """Return a new fact that is for nobody who may not see what it comes from, or what has its `own` mark."""
+    of_olds = any(old.source_event or MARK in (old.metadata or {}) for old in olds)
+    if not (of_olds or own) or MARK in (new.metadata or {}):
         return new
     from clawmem.index.tables.rights import marks_of  # few facts are marked
     from clawmem.model.records.access import narrowest
 
     marks = [mark for old in olds for mark in marks_of(work.index, old.id, old.source_event or "")]
+    marks += [own] if own else []
     if not marks:
         return new
     return new._replace(metadata={**(new.metadata or {}), MARK: narrowest(marks)})

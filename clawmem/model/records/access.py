@@ -37,6 +37,7 @@ EVERYTHING = "all"
 """In place of the kinds of content in a rule or a grant."""
 
 _ABSENT = (None, (), False)
+_TITLES = frozenset(("dr", "mr", "mrs", "ms", "prof", "herr", "frau"))
 Names = Annotated[tuple[FilledText, ...], ONE_OR_MORE]
 
 
@@ -105,11 +106,13 @@ class Policy(NamedTuple):
                 yield f"{person.id} has the role '{person.role}', which no rule names. Is it '{near}'?"
 
     def pattern_of(self, person: Person) -> re.Pattern[str]:
-        """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has."""
+        """Return what finds the names of a person in a text: whole ones, or a first name that nobody else has. Case
+        counts, because `will` is a word."""
         first = [name.split()[0] for other in self.people.values() for name in other.name]
-        short = [name.split()[0] for name in person.name if first.count(name.split()[0]) == 1 and "." not in name]
+        own = [name.split()[0] for name in person.name if "." not in name]
+        short = [name for name in own if first.count(name) == 1 and name.casefold() not in _TITLES]
         names = "|".join(map(re.escape, (*person.name, *short))) or "(?!)"
-        return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+        return re.compile(rf"(?<!\w)(?:{names})(?!\w)")
 
     def meant_by(self, text: str) -> Sequence[str]:
         """Return the people and roles whom a name of an audience means: those of a channel, or of a line of receivers
@@ -124,6 +127,11 @@ class Policy(NamedTuple):
         known = [next(filter(self.knows, parts), None) for parts in found]
         # Without an address, "Berg, Tom" may be a single name.
         return [name for name in known if name] if "@" in text or all(known) else (text,)
+
+    def is_for(self, audience: Sequence[str], person: Person) -> bool:
+        """Return whether a name of an audience means a person."""
+        names = [name for text in audience for name in self.meant_by(text)]
+        return any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names)
 
     def unknown_in(self, audience: Sequence[str]) -> list[str]:
         """Return the names of an audience that mean nobody."""
@@ -276,12 +284,16 @@ def mark_of_event(event: Event) -> AccessMark:
     metadata = event.metadata or {}
     if MARK in metadata:
         return mark_from(metadata[MARK], event.speaker)._replace(parts=())
-    audience = next((names for key in PARTICIPANTS if (names := _names(metadata.get(key)))), ())
-    audience = tuple(dict.fromkeys((*audience, *_names(metadata.get(COPIES)))))
-    channel = metadata.get(CHANNEL)
-    if not audience and isinstance(channel, str) and channel.strip():
-        audience = (f"#{channel.strip().removeprefix('#')}",)
+    named = (_names(metadata.get(key)) for key in PARTICIPANTS if key != COPIES)
+    receivers = next(filter(None, named), ()) or channel_in(metadata)
+    audience = tuple(dict.fromkeys((*receivers, *_names(metadata.get(COPIES)))))
     return AccessMark(audience=audience, speaker=event.speaker)
+
+
+def channel_in(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the channel of a message as a name of an audience, `#desk`; nothing without a channel."""
+    channel = metadata.get(CHANNEL)
+    return (f"#{channel.strip().removeprefix('#')}",) if isinstance(channel, str) and channel.strip() else ()
 
 
 def mark_text(mark: AccessMark) -> str:
@@ -370,8 +382,7 @@ def _of_audience(
     first, then who is in the audience, then a role that may see everything."""
     if (found := _latest(policy, grants, person, EVERYTHING, None, moment)) is not None:
         return found
-    names = [name for text in audience for name in policy.meant_by(text)]
-    if any(name in (EVERYTHING, person.role) or person.is_named(name) for name in names):
+    if policy.is_for(audience, person):
         return Verdict(True, f"it is for {', '.join(audience)}")
     if policy.sees_everything(grants, person, moment):
         return Verdict(True, f"the role {person.role} may see {EVERYTHING}")

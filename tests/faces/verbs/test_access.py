@@ -373,6 +373,20 @@ def test_a_fact_is_stated_for_some_by_a_kind_of_content_as_its_category(
         assert "Insulin is sold" in seen["clara"]
 
 
+@pytest.mark.parametrize("verb", ["remember", "supersede"])
+def test_a_known_fact_is_for_some_once_its_category_is_a_kind_of_content(
+    clawmem: Clawmem, shared: tuple[str, str], verb: str
+) -> None:
+    place = ("-e", "areas/people/lucia")
+    known = clawmem("remember", "Lucia carries pens.", *place, "--json").data["facts"][0]["id"]
+    if verb == "remember":
+        clawmem("remember", "Lucia carries pens.", *place, "-c", "health")
+    else:
+        clawmem("supersede", known, "Lucia carries two pens.", "--category", "health")
+    seen = {name: "pens" in clawmem("list", "--viewer", name).out for name in ("clara", "alvarez")}
+    assert seen == {"clara": False, "alvarez": True}
+
+
 def test_doctor_says_what_the_policy_names_and_does_not_have(
     clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
 ) -> None:

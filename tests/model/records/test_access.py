@@ -145,6 +145,9 @@ def test_a_message_has_its_own_mark_or_the_audience_that_its_source_names() -> N
     said = {"participants": ["Rina", "Clara"], "channel": "desk"}
     assert mark_of_event(message._replace(metadata=said)) == AccessMark(audience=("Rina", "Clara"), speaker="Rina")
     assert mark_of_event(message._replace(metadata={"channel": "#desk"})).audience == ("#desk",)
+    copied = mark_of_event(message._replace(metadata={"channel": "#desk", "cc": ["Dr. Owens"]}))
+    assert allowed(copied) == {"rina", "clara", "alvarez", "owens", "bot"}
+    assert mark_of_event(message._replace(metadata={"cc": ["Clara"]})).audience == ("Clara",)
     own = message._replace(metadata={"access": {"kinds": "health", "about": ["lucia"]}, "to": ["Clara"]})
     assert mark_of_event(own) == AccessMark(("health",), ("lucia",), speaker="Rina")
 
@@ -243,3 +246,16 @@ def test_without_channels_in_the_policy_each_channel_is_for_everybody() -> None:
     assert (policy.unknown_in(mark.audience), POLICY.unknown_in(("#desk", *mark.audience, "Eve"))) == (
         [], ["#elsewhere", "Eve"],
     )  # fmt: skip
+
+
+def test_a_name_is_found_as_it_is_written_and_a_title_is_no_first_name() -> None:
+    names = {"will": "Will Smith", "chen": "Dr Chen", "weber": ["Frau Weber", "Prof. Weber"]}
+    policy = policy_from({"people": {name: {"name": names[name]} for name in names}})
+    for text, people in (
+        ("The salary of Karl will be 90000.", []),
+        ("Dr Moor and Frau Lenz earn it, and Prof. Lang.", []),
+        ("Will earns it, and Dr Chen.", ["will", "chen"]),
+        ("Prof. Weber earns it.", ["weber"]),
+    ):
+        found = [name for name, person in policy.people.items() if policy.pattern_of(person).search(text)]
+        assert found == people, text
