@@ -74,8 +74,8 @@ _ROLE = (
 _SMALL_CAPITAL = r"[A-ZÀ-Þ][a-zß-ÿ'’-]+"
 # What is true of people alone; what they do, things do as well; what is said so only after a first and a last name.
 _IS_PERSON = (
-    r"is (?:now |still )?(?:allergic to|"
-    rf"(?:the|an?|our|my) (?:[\w-]+ ){{0,3}}(?:{_ROLE})(?= (?:of|at|for|on|in|here|and|since)\b|\W*$))"
+    r"(?:owns (?:the|our) [\w-]+ of\b|is (?:now |still )?(?:allergic to|"
+    rf"(?:the|an?|our|my) (?:[\w-]+ ){{0,3}}(?:{_ROLE})(?= (?:of|at|for|on|in|here|and|since)\b|\W*$)))"
 )
 _DOES = (
     r"(?:(?:owns|reviews|signs|leads|mentors|works (?:for|as))\b|is (?:now |still )?(?:responsible for|in charge of))"

@@ -93,7 +93,7 @@ def test_accounts_of_users_are_not_about_the_user(vault: Vault, caller: Caller) 
 @pytest.mark.parametrize(
     ("statement", "entity", "related"),
     [
-        ("Priya owns the parser of Kestrel from May on.", "projects/kestrel", []),
+        ("Priya owns the parser of Kestrel from May on.", "areas/people/priya", ["projects/kestrel"]),
         ("Redis is responsible for caching.", "areas/general", []),
         ("Kafka works as the message bus.", "areas/general", []),
         ("Dependabot reviews the pull requests.", "areas/general", []),
