@@ -385,6 +385,15 @@ def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: 
     )
 
 
+def test_the_log_takes_only_the_whole_note_for_forgotten(clawmem: Command) -> None:
+    gone = ("My phone number is 555-0199-22.", "10:00 -- my phone number is 555-0199-22 " + "and so on -- " * 20)
+    for words in ("e", "a", *gone):
+        clawmem("note", words)
+    assert clawmem("forget", "my phone number 555-0199-22", "--yes").code == 0
+    shown = [row["subject"] for row in clawmem("log", "--json").data["history"] if row["op"] == "note"]
+    assert [row.partition(": ")[2] for row in shown] == ["e", "a", *["what was forgotten on request"] * 2]
+
+
 def test_forget_says_where_only_longer_names_have_the_words(clawmem: Command) -> None:
     clawmem("remember", "Tomasz Zielinski leaves the company in May.")
     result = clawmem("forget", "Tomasz company")
