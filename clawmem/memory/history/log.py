@@ -76,7 +76,7 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
         return found._replace(entries=without_forgotten(vault, index, found.entries))
 
     result = run_query(vault, read, one_state=False)
-    if caller.agent and any(entry.op == NOTE for entry in result.entries):
+    if caller.agent:
         result = result._replace(entries=_without_earlier_notes(vault, result.entries))
     return result._replace(notices=(*result.notices, *shallow_notices(vault)))
 
@@ -109,8 +109,16 @@ def _dashes(text: str) -> str:
     return text.replace("- -", "--").replace("- -", "--")
 
 
-def _without_earlier_notes(vault: Vault, entries: Iterable[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+def entries_for_agents(vault: Vault, entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+    """Return some entries without the words of what was to be forgotten, and of notes that may have been meant."""
+    shown = run_query(vault, lambda index: without_forgotten(vault, index, entries), one_state=False)
+    return _without_earlier_notes(vault, shown)
+
+
+def _without_earlier_notes(vault: Vault, entries: tuple[HistoryEntry, ...]) -> tuple[HistoryEntry, ...]:
     """Return some entries without the words of notes from before a request to forget: it may have been about them."""
+    if not any(entry.op == NOTE for entry in entries):
+        return entries
     with open_history(vault) as history:
         asked = next(history.entries(HistoryFilter(grep=[trailer_pattern("Clawmem-Op", FORGET)])), None)
     last = asked.time if asked else ""

@@ -372,7 +372,8 @@ def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: 
         ("why", moved["id"], "--json"),
         ("graph", "neighbors", moved["id"]), ("recall", "--at", head, "linden"), ("context", "--at", head, "linden"),
         ("list", "--at", head, "--include-superseded"), ("show", "areas/people/jane"),
-        ("diff", head), ("diff", head, head), ("retract", fact["id"]), ("supersede", fact["id"], "She moved."),
+        ("diff", head), ("diff", head, "--json"), ("diff", f"{head}~1", "--json"), ("diff", f"{head}~3", "--json"),
+        ("diff", head, head), ("retract", fact["id"]), ("supersede", fact["id"], "She moved."),
         ("wiki", "gate", fact["id"]), ("list", "--at", head),
     ):  # fmt: skip
         result = clawmem("--agent", "bot", *words)
