@@ -131,7 +131,7 @@ STEPS = (
     # Remembered facts need their triple before learning, which may replace them.
     Step("relate", "Extract triples for facts that have none.", ALWAYS, _relate, reports.RELATE),
     Step("learn", "Learn facts from new events.", ALWAYS, _learn, reports.LEARN,
-         lambda other: [("model", other.extraction.problem)] if other.extraction.problem else []),
+         lambda other: [("model", why) for why in (other.extraction.problem, *other.extraction.others) if why]),
     Step("settle", "Apply announced facts whose start date has come.", ALWAYS,
          lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
     Step("fold", "Add the counts of the access journal.", DAILY,

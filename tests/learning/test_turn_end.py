@@ -151,6 +151,24 @@ def test_the_program_of_another_harness_does_not_read_for_this(clawmem: Command)
     assert turn(clawmem, TELLS, "codex") == ""
 
 
+def test_a_further_reader_that_fails_is_a_failure_and_is_asked_again(clawmem: Command, tmp_path: Path) -> None:
+    programs = {"claude": """cat >/dev/null; echo '{"facts": []}'""", "codex": f"echo >>{tmp_path}/asked; exit 1"}
+    for name, does in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    for key, value in {"preset": "claude", "more_presets": "codex", "model": "command"}.items():
+        assert clawmem("config", "set", f"llm.{key}", value).code == 0
+    for agent in ("codex", "claude-code"):
+        said = json.dumps({"role": "user", "content": TELLS, "session": agent})
+        assert clawmem("ingest", "-", "--agent", agent, given=said).code == 0
+    for asked in (1, 2):
+        beat = clawmem("heartbeat", env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        assert beat.code == 14, beat.err
+        status = clawmem("status").out
+        assert "failed    model: The model codex" in status and "The model claude" not in status
+        assert len((tmp_path / "asked").read_text().splitlines()) == asked
+
+
 def test_an_agent_that_stored_something_in_the_turn_is_not_asked(clawmem: Command) -> None:
     agent = {"CLAWMEM_AGENT": "claude-code"}
     assert clawmem("remember", "The hull is green.", env={**agent, "CLAWMEM_NOW": "2026-11-21T09:29:00Z"}).code == 0

@@ -62,10 +62,12 @@ def read_by_model(
     if dry_run:
         return LearnResult(0, (), (), None, model.name, (_dry_run_notice(vault, caller, model),))
     rest: list[LearnResult] = []
+    failures: list[ClawmemError] = []
     for other in further_readers(model, vault.settings, vault.environment):
         further = _ReadingRun(vault, caller, other, held_with_others(vault, other.harness, with_none=True))
-        result = further.result(problem := further.read(), [])
-        rest.append(result._replace(notices=(*result.notices, *([problem.message] if problem else ()))))
+        problem = further.read()
+        rest.append(further.result(problem, []))
+        failures += [problem] if problem else []
     run = _ReadingRun(vault, caller, model, held_with_others(vault, model.harness))
     problem = run.read()
     if not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
@@ -73,7 +75,8 @@ def read_by_model(
         unseen = Extraction(model.name, {event.id: () for event in silent})
         days = {day_of(event.timestamp) for event in silent}
         rest.append(learn_from(vault, caller, unseen, False, days, report))
-    return run.result(problem, rest)
+    result = run.result(problem, rest)
+    return result._replace(extraction=result.extraction._replace(others=tuple(failures)))
 
 
 class _ReadingRun:

@@ -166,11 +166,12 @@ class Extraction(NamedTuple):
 
     Without a `model` the rules read all events. Otherwise `found` maps event ids to the model's propositions, all other
     events wait, and those that only the rules have read are read again. `telemetry` is the event that records the model
-    run, `problem` the reason why the model read only a part, `dropped` the number of dropped facts by reason, and
-    `rejected` these facts. Only some propositions of an `unfinished` event are known, so it waits. `progress` is stored
-    after the commit. `passed` are the events that count as read beside those found, those `again` had been set aside,
-    and `workflow` is stored with each fact. `forget` maps the events that ask to forget something to the ids of the
-    facts that they mean. `lines` tell messages alone, `marks` say for whom they are, and `grants` what messages grant.
+    run, `problem` the reason why the model read only a part, `others` the reasons of further readers, `dropped` the
+    number of dropped facts by reason, and `rejected` these facts. Only some propositions of an `unfinished` event are
+    known, so it waits. `progress` is stored after the commit. `passed` are the events that count as read beside those
+    found, those `again` had been set aside, and `workflow` is stored with each fact. `forget` maps the events that ask
+    to forget something to the ids of the facts that they mean. `lines` tell messages alone, `marks` say for whom they
+    are, and `grants` what messages grant.
     """
 
     model: str | None = None
@@ -189,6 +190,7 @@ class Extraction(NamedTuple):
     lines: tuple[Event, ...] = ()
     marks: tuple[Event, ...] = ()
     grants: tuple[Grant, ...] = ()
+    others: tuple[ClawmemError, ...] = ()
 
     @property
     def by_rules(self) -> bool:

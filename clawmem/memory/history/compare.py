@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted
-from clawmem.memory.history.log import facts_at, shallow_notices
+from clawmem.memory.history.log import entries_for_agents, facts_at, shallow_notices
 from clawmem.model.facts.fact import Fact
-from clawmem.model.history.comparison import FactDifference, count_moves, differences
+from clawmem.model.history.comparison import FactDifference, count_moves, differences, without_forgotten_words
 from clawmem.model.history.entry import FORGET, HistoryEntry, trailer_pattern
 from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import moment_of, stamp
@@ -58,7 +58,7 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
     `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
     if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later, and
-    NotPermitted for an agent if something was forgotten on request since then.
+    NotPermitted for an agent if something was forgotten on request since then. An agent gets no forgotten words.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
@@ -68,7 +68,12 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
             _refuse_forgotten(vault, last.commit)
         moment = moment_of(last.time) if newer else caller.now
         first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
-        return _compare(vault, first, last)
+        found = _compare(vault, first, last)
+    if not caller.agent:
+        return found
+    newest, *oldest = entries_for_agents(vault, [found.newer, *([found.older] if found.older else [])])
+    changes = tuple(map(without_forgotten_words, found.changes))
+    return found._replace(newer=newest, older=next(iter(oldest), None), changes=changes)
 
 
 def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:

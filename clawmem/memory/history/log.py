@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -24,13 +25,17 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import FACT_PREFIX, Fact, check_prefix, is_reference
 from clawmem.model.history.comparison import bare, read_single_fact
 from clawmem.model.history.entry import ACCESS, FORGET, NOTE, HistoryEntry, trailer_pattern
+from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import HIDDEN_LINE
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import LONGEST_SUBJECT
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
 from clawmem.vault.exchange.create import is_shallow, shallow_commits
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
+# The line of a hidden note, with and without its time of day.
+_HIDDEN = re.compile(rf"{HIDDEN_LINE}.*?: (?:- )?((?:\d\d:\d\d )?(.*)) -->")
 _GONE = "what was forgotten on request"
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
 _SHALLOW = (
@@ -71,7 +76,7 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
         return found._replace(entries=without_forgotten(vault, index, found.entries))
 
     result = run_query(vault, read, one_state=False)
-    if caller.agent and any(entry.op == NOTE for entry in result.entries):
+    if caller.agent:
         result = result._replace(entries=_without_earlier_notes(vault, result.entries))
     return result._replace(notices=(*result.notices, *shallow_notices(vault)))
 
@@ -92,13 +97,28 @@ def without_forgotten(vault: Vault, index: Index, entries: Iterable[HistoryEntry
 
 def _is_hidden(vault: Vault, entry: HistoryEntry) -> bool:
     """Return whether the note of an entry is hidden on the page of its day."""
-    page, _, words = entry.subject.removeprefix(f"{NOTE}(").partition("): ")
-    lines = (vault.read_text(f"{page}.md") or "").splitlines()
-    return any(words.rstrip("…") in line for line in lines if line.startswith(HIDDEN_LINE))
+    page, _, words = _dashes(entry.subject).removeprefix(f"{NOTE}(").partition("): ")
+    cut = words.endswith("…") and len(entry.subject) >= LONGEST_SUBJECT - 1
+    lines = map(_HIDDEN.fullmatch, (vault.read_text(f"{page}.md") or "").splitlines())
+    hidden = [_dashes(one_line(text)) for line in lines if line for text in (line[1], line[2])]
+    return any(text == words or (cut and text.startswith(words.removesuffix("…"))) for text in hidden)
 
 
-def _without_earlier_notes(vault: Vault, entries: Iterable[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+def _dashes(text: str) -> str:
+    """Return the text with dashes as they were before a comment, which cannot have two in a row."""
+    return text.replace("- -", "--").replace("- -", "--")
+
+
+def entries_for_agents(vault: Vault, entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+    """Return some entries without the words of what was to be forgotten, and of notes that may have been meant."""
+    shown = run_query(vault, lambda index: without_forgotten(vault, index, entries), one_state=False)
+    return _without_earlier_notes(vault, shown)
+
+
+def _without_earlier_notes(vault: Vault, entries: tuple[HistoryEntry, ...]) -> tuple[HistoryEntry, ...]:
     """Return some entries without the words of notes from before a request to forget: it may have been about them."""
+    if not any(entry.op == NOTE for entry in entries):
+        return entries
     with open_history(vault) as history:
         asked = next(history.entries(HistoryFilter(grep=[trailer_pattern("Clawmem-Op", FORGET)])), None)
     last = asked.time if asked else ""

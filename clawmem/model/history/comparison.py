@@ -67,6 +67,21 @@ def differences(before: FactsById, after: FactsById) -> tuple[FactDifference, ..
     return tuple(found)
 
 
+def without_forgotten_words(change: FactDifference) -> FactDifference:
+    """Return the change with nothing that a forgotten fact says; its earlier state is left out."""
+    before = change.before
+    if before and before.id == change.fact.id and is_forgotten(change.fact):
+        before = None
+    return change._replace(fact=_wordless(change.fact), before=before and _wordless(before))
+
+
+def _wordless(fact: Fact) -> Fact:
+    if not is_forgotten(fact):
+        return fact
+    remark = {"retracted": (fact.metadata or {})["retracted"]}
+    return Fact(fact.id, _quoted(fact), fact.category, fact.timestamp, fact.source, RETRACTED, metadata=remark)
+
+
 def count_moves(before: FactsById, after: FactsById) -> dict[tuple[str, str], int]:
     """Return how many facts moved, by old and new entity."""
     counted: dict[tuple[str, str], int] = {}

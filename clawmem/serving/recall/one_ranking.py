@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from clawmem.model.facts.fact import is_low_trust
+from clawmem.model.facts.fact import PINNED, Fact, is_given_by_person, is_low_trust
 from clawmem.model.facts.fact_words import because
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import SHARE_IN_DOUBT, in_doubt
 from clawmem.model.records.entity import owner_of
-from clawmem.model.records.event import display_speaker, trust_limit
+from clawmem.model.records.event import display_speaker, is_of_person, trust_limit
 from clawmem.model.search.event_ranking import ASSISTANT, only_asks
 from clawmem.serving.recall.result import EVENTS, FACTS, EventHit, FactHit, NoteHit, RecallHit, RecallResult, page_kind
 
@@ -37,15 +37,15 @@ _HANGING = frozenset("a an and because but for of or than that the to where whic
 
 
 def in_one_order(
-    result: RecallResult, agent: str | None, sources: Collection[EventHit] = (), why: bool = False
+    result: RecallResult, agent: str | None, now: str, sources: Collection[EventHit] = (), why: bool = False
 ) -> list[RecallHit]:
     """Return all hits, best first; an agent's own facts come first among those that match about as well.
 
     A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
     fact before the event before the line of a page. `sources` are events of facts that the question did not find. With
-    `why`, the question asks for a reason.
+    `why`, the question asks for a reason. `now` is ISO 8601 UTC.
     """
-    hits = _behind_news(_behind_facts(_without_equal(_every(result, sources, why))))
+    hits = _behind_news(_behind_facts(_without_equal(_every(result, sources, why))), now)
     by_score = sorted(hits, key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
     if agent is None or not every:
@@ -107,21 +107,28 @@ def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
     return [_scoring(hit, limit(hit.hit)) if isinstance(hit.hit, EventHit) else hit for hit in hits]
 
 
-def _behind_news(hits: Sequence[RecallHit]) -> list[RecallHit]:
-    """Return the hits, but no fact above what somebody said later with as many of the words and another number."""
-    facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and hit.hit.share >= _MOST_WORDS]
+def _behind_news(hits: Sequence[RecallHit], now: str) -> list[RecallHit]:
+    """Return the hits, but no learned fact above what a person said later, and before `now`, with as many of the words
+    and another number."""
+    found = (hit.hit for hit in hits if isinstance(hit.hit, FactHit))
+    facts = [hit for hit in found if hit.share >= _MOST_WORDS and _is_only_learned(hit.fact)]
     said_at = {fact.fact.id: str((fact.fact.metadata or {}).get("said_at", fact.fact.timestamp)) for fact in facts}
     numbers = [(fact, old) for fact in facts if (old := set(_NUMBER.findall(fact.fact.fact)))]
 
     def lifted(hit: EventHit) -> float:
         new = set(_NUMBER.findall(hit.event.text))
-        if not new or hit.event.role == ASSISTANT or hit.outdated or hit.only_named or only_asks(hit.event.text):
+        is_news = hit.event.role == "user" and is_of_person(hit.event) and hit.event.timestamp <= now
+        if not new or not is_news or hit.outdated or hit.only_named or only_asks(hit.event.text):
             return hit.score
         over = (fact for fact, old in numbers if old.isdisjoint(new) and hit.share >= fact.share)
         older = (fact for fact in over if said_at[fact.fact.id] < hit.event.timestamp)
         return max((fact.score + _JUST_ABOVE for fact in older if fact.score >= hit.score), default=hit.score)
 
     return [_scoring(hit, lifted(hit.hit)) if numbers and isinstance(hit.hit, EventHit) else hit for hit in hits]
+
+
+def _is_only_learned(fact: Fact) -> bool:
+    return fact.source_event is not None and fact.importance != PINNED and not is_given_by_person(fact)
 
 
 def _every(result: RecallResult, sources: Collection[EventHit], why: bool = False) -> Iterator[RecallHit]:

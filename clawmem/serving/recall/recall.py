@@ -454,7 +454,7 @@ def _one_ranking(
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
-    every = in_one_order(result, asked.caller.agent, sources, asks_why(asked.words))
+    every = in_one_order(result, asked.caller.agent, stamp(asked.caller.now), sources, asks_why(asked.words))
     orders = [each for each in every if _is_kept_back(each, asked.caller.agent)] if FACTS in asked.where else []
     if orders:
         found = sum(each in orders for each in _strong(every, asked, words)[: asked.limit])

@@ -372,7 +372,8 @@ def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: 
         ("why", moved["id"], "--json"),
         ("graph", "neighbors", moved["id"]), ("recall", "--at", head, "linden"), ("context", "--at", head, "linden"),
         ("list", "--at", head, "--include-superseded"), ("show", "areas/people/jane"),
-        ("diff", head), ("diff", head, head), ("retract", fact["id"]), ("supersede", fact["id"], "She moved."),
+        ("diff", head), ("diff", head, "--json"), ("diff", f"{head}~1", "--json"), ("diff", f"{head}~3", "--json"),
+        ("diff", head, head), ("retract", fact["id"]), ("supersede", fact["id"], "She moved."),
         ("wiki", "gate", fact["id"]), ("list", "--at", head),
     ):  # fmt: skip
         result = clawmem("--agent", "bot", *words)
@@ -383,6 +384,15 @@ def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: 
         "Linden" in clawmem("show", fact["id"]).out
         and "Linden" in clawmem("list", "--at", head, "--include-superseded").out
     )
+
+
+def test_the_log_takes_only_the_whole_note_for_forgotten(clawmem: Command) -> None:
+    gone = ("My phone number is 555-0199-22.", "10:00 -- my phone number is 555-0199-22 " + "and so on -- " * 20)
+    for words in ("e", "a", *gone):
+        clawmem("note", words)
+    assert clawmem("forget", "my phone number 555-0199-22", "--yes").code == 0
+    shown = [row["subject"] for row in clawmem("log", "--json").data["history"] if row["op"] == "note"]
+    assert [row.partition(": ")[2] for row in shown] == ["e", "a", *["what was forgotten on request"] * 2]
 
 
 def test_forget_says_where_only_longer_names_have_the_words(clawmem: Command) -> None:

@@ -450,6 +450,29 @@ def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -
     assert len(clawmem("recall", "How long are raw messages kept?").out.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("options", "more", "by_hand"), [
+    (("--trust", "external"), {"speaker": "mallory"}, False), ((), {"role": "tool"}, False),
+    ((), {"timestamp": "2027-01-01T10:00:00Z"}, False), ((), {}, True), ((), {}, False),
+])  # fmt: skip
+def test_only_a_person_by_now_says_another_number_than_what_was_learned(
+    clawmem: Callable[..., Any], options: tuple[str, ...], more: dict[str, str], by_hand: bool
+) -> None:
+    def hear(words: str, *options: str, **more: str) -> None:
+        line = {"role": "user", "content": words, "timestamp": "2026-11-03T10:00:00Z", "session": words, **more}
+        assert clawmem("ingest", "-", "--format", "jsonl", *options, given=json.dumps(line)).code == 0
+
+    known, news = (f"Acme invoices go to account {number} at Sparkasse." for number in (1234, 9999))
+    if by_hand:
+        (fact,) = clawmem("remember", known, "--json", env={"CLAWMEM_NOW": "2026-11-03T10:00:00Z"}).data["facts"]
+        clawmem("edit", fact["id"], "--pin")
+    else:
+        hear(f"Remember that {known}")
+        clawmem("heartbeat")
+    hear(news, *options, **{"timestamp": "2026-11-09T10:00:00Z", **more})
+    first = clawmem("recall", "Where do Acme invoices go?", "--limit", "1").out
+    assert ("9999" in first) == (not (options or more or by_hand)), first
+
+
 def test_of_a_chain_the_asked_value_is_first_and_each_has_what_replaced_it(clawmem: Callable[..., Any]) -> None:
     days = ("12 November", "19 November", "3 December")
     texts = [f"The release date of Kestrel is {day}." for day in days]
