@@ -59,8 +59,8 @@ _OPTION = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
 _HEADER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
 _PUBLIC = (
     r"\"(?:n|x|y)\\?\"\s{0,3}:\s{0,3}\\?\"[\w-]{20,700}|"
-    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|CRL)-----[^-]*+"
-    r"(?:-{1,4}(?!-)[^-]*+)*+-----END"
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|CRL)-----[^-]*"
+    r"(?:-{1,4}(?!-)[^-]*)*-----END"
 )
 _LONG = r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9_.~+/-]{12,600}[A-Za-z0-9]={0,2}(?![A-Za-z0-9_~+/-])"
 # The nouns that say what a long word is. Those for other things come first: a `cache key` or `key id` is no credential.
