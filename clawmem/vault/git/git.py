@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.errors import ClawmemError, GitFailed
+from clawmem.errors import ClawmemError, GitFailed, Refused
 from clawmem.vault.git.refs import common_dir_of, git_dir_of
 
 if TYPE_CHECKING:
@@ -380,6 +380,8 @@ def write_snapshot(root: Path, environment: Mapping[str, str], commit: str, targ
     """Write the files of a commit, given by its hash, to a folder. Links that lead out of it are refused."""
     import tarfile  # few commands need the files of a commit
 
+    if not hasattr(tarfile, "data_filter"):
+        raise Refused("This Python cannot unpack files safely.", "Python 3.11.4 and newer can.")
     data = Git(root, environment).run("archive", "--format=tar", commit)
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         archive.extractall(target, filter="data")
