@@ -28,7 +28,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import event_from_record, is_page_line, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, coverage, is_question, only_asks
+from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, USER, coverage, is_question, only_asks
 from clawmem.model.search.meant import telling_words
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import (
@@ -55,6 +55,7 @@ _CLOCK = re.compile(r"(?:- )?(\d\d:\d\d)\b")
 # As close as this in meaning, a text may answer though it has only the names of the question.
 _CLEARLY = 0.4
 _ADVICE_SHARE = 0.8  # what an assistant says tells less of the person who asks, and keeps this part of its score
+_REPLY_SHARE = 0.9  # what a reply gets of the score of its question
 _SPARE = 5  # read at first beside as many as are shown
 # What a note and an event of a day that the question names get of what they lack of a full match. People often tell
 # another day what happened.
@@ -227,9 +228,36 @@ def _heard(
         if len(heard) >= limit:
             break
     heard = [scaled(hit, _ADVICE_SHARE) if hit.event.role == ASSISTANT else hit for hit in heard]
+    heard = _with_replies(index, heard, wanted)
     heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
+
+
+def _with_replies(index: Index, heard: Sequence[EventHit], wanted: FactFilter) -> list[EventHit]:
+    """Return the hits, and the reply of a person to each that is a question: it answers about as much as its question
+    has of the words."""
+    asking = {hit.place + 1: hit for hit in heard if hit.tells and is_question(hit.event.text)}
+    if not asking:
+        return list(heard)
+    hits = {hit.place: hit for hit in heard}
+    for n, reply in read_events(index, sorted(asking)).items():
+        question, own = asking[n], hits.get(n)
+        is_reply = (reply.session, reply.role) == (
+            question.event.session,
+            USER,
+        ) and reply.speaker != question.event.speaker
+        if (
+            not is_reply
+            or is_silent(reply)
+            or only_asks(reply.text)
+            or not is_visible_to(reply, wanted.owners, wanted.reach)
+        ):
+            continue
+        score = round(question.score * _REPLY_SHARE, 4)
+        if own is None or own.score < score:
+            hits[n] = question._replace(event=reply, score=score, place=n)
+    return list(hits.values())
 
 
 def with_verdicts(
