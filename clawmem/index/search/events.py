@@ -152,16 +152,19 @@ def passages_in_span(
 ) -> ChannelHits:
     """Return events or notes (the table) of the days that a question names: those in `found`, and the newest.
 
-    Of notes, only those of the `owners` count.
+    Of notes, only those of the `owners` count. The score is 1, and less where more than half of all is of these days:
+    to be of this year says nothing where everything is.
     """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
-    within, items = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]
-    if owners is not None:
-        within, items = f"{within} AND owner IN ({','.join('?' * len(owners))})", [*items, *owners]
-    already_found = {n for (n,) in index.database.execute(f"{within} AND {_AMONG}", (*items, json.dumps([*found])))}
-    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*items, MAX_PER_SPAN))
-    return ChannelHits(dict.fromkeys([*sorted(already_found), *(n for (n,) in newest)], 1.0))
+    owned = "" if owners is None else f" AND owner IN ({','.join('?' * len(owners))})"
+    within, items = f"FROM {table} WHERE day BETWEEN ? AND ?{owned}", [span.first, span.last, *(owners or ())]
+    ask = index.database.execute
+    named = {n for (n,) in ask(f"SELECT n {within} AND {_AMONG}", (*items, json.dumps([*found])))}
+    newest = [n for (n,) in ask(f"SELECT n {within} ORDER BY day DESC, n DESC LIMIT ?", (*items, MAX_PER_SPAN))]
+    inside = ask(f"SELECT count(*) {within}", items).fetchone()[0]
+    outside = 1 - inside / max(ask(f"SELECT count(*) FROM {table}").fetchone()[0], 1)
+    return ChannelHits(dict.fromkeys([*sorted(named), *newest], min(1.0, 2 * outside)) if outside else {})
 
 
 def told_later(index: Index, span: DaySpan) -> dict[int, Event]:

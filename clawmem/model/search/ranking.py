@@ -254,10 +254,10 @@ def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: f
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 
-def of_days(hits: FusedHits, days: Collection[int], part: float) -> FusedHits:
+def of_days(hits: FusedHits, days: Mapping[int, float], part: float) -> FusedHits:
     """Return events or notes with those of the days that a question names nearer to a full match, by `part` of what
-    they lack of it."""
-    more = {n: part * (1 - hits.scores[n]) for n in days if n in hits.scores}
+    they lack of it, times how telling the days are."""
+    more = {n: part * telling * (1 - hits.scores[n]) for n, telling in days.items() if n in hits.scores}
     if not more:
         return hits
     scores = {n: score + more.get(n, 0.0) for n, score in hits.scores.items()}

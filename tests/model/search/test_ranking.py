@@ -126,11 +126,11 @@ def test_the_meaning_of_a_fact_counts_more_the_less_of_the_question_any_fact_has
 
 def test_what_is_of_a_named_day_is_nearer_to_a_full_match() -> None:
     hits = fuse({"keyword": {1: 4.0, 2: 3.8}, "time": {2: 1.0, 9: 1.0}}, {"keyword": 1.0, "time": 0.0}, 0.5)
-    of_that_day = of_days(hits, [2, 7], 0.3)
+    of_that_day = of_days(hits, {2: 1.0, 7: 1.0}, 0.3)
     assert [hits.order[0], of_that_day.order[0]] == [1, 2]
     assert of_that_day.scores[2] == pytest.approx(hits.scores[2] + 0.3 * (1 - hits.scores[2]))
     assert sum(of_that_day.channels(2).values()) == pytest.approx(of_that_day.scores[2])
-    assert 7 not in of_that_day.scores and of_days(hits, [], 0.3) is hits
+    assert 7 not in of_that_day.scores and of_days(hits, {}, 0.3) is hits
 
 
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:

@@ -79,3 +79,11 @@ def test_a_note_of_the_named_day_stands_first(clawmem: Command) -> None:
     assert clawmem("note", "Bought barley again, at the mill. Three bags of barley.", "--date", "2026-11-13").code == 0
     lines = clawmem("recall", "what did I buy at the mill on Friday the 6th of November").out.splitlines()
     assert "two bags" in lines[0] and any("Three bags" in line for line in lines[1:])
+
+
+def test_to_be_of_this_year_is_no_answer_where_everything_is(clawmem: Command) -> None:
+    for day in range(3, 10):
+        assert clawmem("note", f"Pruned row {day} of the vines.", "--date", f"2026-11-0{day}").code == 0
+    answer = clawmem("recall", "Which vaccine did I get this year?")
+    assert (answer.out, "Nothing says that" in answer.err) == ("", True)
+    assert "row 4" in clawmem("recall", "What did I prune on 4 November?").out.splitlines()[0]
