@@ -235,9 +235,10 @@ def _heard(
 
 
 def _with_replies(index: Index, heard: Sequence[EventHit], wanted: FactFilter) -> list[EventHit]:
-    """Return the hits, and the reply of a person to each that is a question: it answers about as much as its question
-    has of the words."""
-    asking = {hit.place + 1: hit for hit in heard if hit.tells and is_question(hit.event.text)}
+    """Return the hits, and the reply of a person to each of the best that is a question: it answers about as much as
+    its question has of the words."""
+    best = nlargest(_STRONGEST, heard, key=lambda hit: hit.score)
+    asking = {hit.place + 1: hit for hit in best if hit.tells and is_question(hit.event.text)}
     if not asking:
         return list(heard)
     hits = {hit.place: hit for hit in heard}
