@@ -63,7 +63,7 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
-_FORGETTING = wrap_context("The user asks to forget something: it is hidden when this conversation is taken in.")
+_FORGETTING = wrap_context("The user asks to forget something: it is hidden when you have answered.")
 # Of these, most say what a memory is to do; others do not hold up a prompt.
 _FORGETS = re.compile(
     r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"
@@ -124,6 +124,9 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, value: HookCall)
     if meaning in (COMPACT, END, RETURNED):
         return "", _hand_over(call, vault, harness, value, meaning)
     if meaning == TURN:
+        known = (read_session(vault, value.session) if value.session else None) or HookSession()
+        if _asks_to_forget(known.asked):  # it does not wait for the end of the session, and nothing is to be kept
+            return "", "nothing to ask" if value.again else _hand_over(call, vault, harness, value, meaning)
         question = _question(call, vault, harness, value)
         return question, "asked what to keep" if question else "nothing to ask"
     text = _text(call, vault, meaning, harness, value)
@@ -239,7 +242,8 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
                 end_unattended(vault, caller, value.session, known.asked[:_ASKED])
         if meaning == END and value.session:
             forget_session(vault, value.session)
-        _read_on(call, vault, harness, ended=meaning == END)
+        if meaning != TURN:
+            _read_on(call, vault, harness, ended=meaning == END)
         return taken_in
 
     _detached(call, vault, harness, _TRANSCRIPT, read)
