@@ -132,10 +132,7 @@ def _name_notices(vault: Vault, caller: Caller, speakers: set[str]) -> list[str]
     own = {normal(person.name), *normal(person.name).split()[:1]} if person else set()
     names = sorted(name for name in speakers if normal(name) in own) or sorted(speakers)
     who, name = (names[0], quote(names[0])) if len(names) == 1 else (f"one of {some_of(names)}", "NAME")
-    return [
-        f"If {who} is you, `clawmem config set user.name {name}` says so: the next heartbeat joins what is known of "
-        "you, and what you say is of you then."
-    ]
+    return [f"If {who} is you, `clawmem config set user.name {name}` says so: the next heartbeat joins your facts"]
 
 
 def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequence[Event]) -> list[str]:
