@@ -113,8 +113,8 @@ _POINTING = frozenset(
 _REPLY = frozenset(
     "great nice perfect sure thanks thank good awesome sounds haha ha aw wow lovely exactly right agreed same cool"
     " sorry congrats congratulations happy glad true fair absolutely definitely of indeed amazing excellent brilliant"
-    " yeah hello hi morning evening bye genau super danke prima toll schön stimmt klar gracias perfecto vale genial claro"
-    " exacto merci parfait d'accord génial exact".split()
+    " yeah hello hi morning evening bye genau super danke prima toll schön stimmt klar gracias perfecto vale genial"
+    " claro exacto merci parfait d'accord génial exact".split()
 )
 _SUPPOSED = (
     "if we ever|if i ever|if we had|if you had|if we did|if we were|if i were|if we decided|if we moved|"
