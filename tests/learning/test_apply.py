@@ -144,6 +144,22 @@ def test_a_short_answer_names_what_the_task_numbers(vault: Vault, caller: Caller
     assert not facts_of(vault)["The user lives in Lisbon."].is_current
 
 
+@pytest.mark.parametrize("listed", [True, False])
+def test_what_is_the_same_and_refined_is_refined(vault: Vault, caller: Caller, task: PendingTask, listed: bool) -> None:
+    apply_answer(vault, caller, good(task))
+    tell(vault, later(caller), "As I said, Rex is a brown dog.", name="more", at="2026-11-12T10:{:02}:00Z")
+    second = pending(vault, caller)
+    label = known_facts(second.text)["The user has a dog called Rex."]
+    hows = ["same", "refine"]
+    made = {
+        "e": 1, "q": "Rex is a brown dog", "s": "The user has a brown dog called Rex.", "p": "pet", "o": "Rex",
+        "x": [{"id": label, "how": how} for how in hows] if listed else {label: hows},
+    }  # fmt: skip
+    result = apply_answer(vault, later(caller, 2), json.dumps({"task": second.key, "facts": [made]}))
+    assert outcomes(result) == ["merged"]
+    assert facts_of(vault)["The user has a brown dog called Rex."].is_current
+
+
 def test_a_task_that_is_not_known_is_said(vault: Vault, caller: Caller, task: PendingTask) -> None:
     with pytest.raises(NotFound, match="The task read-00000000 is not known here"):
         apply_answer(vault, caller, answer([], task="read-00000000"))

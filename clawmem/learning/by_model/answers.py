@@ -270,7 +270,8 @@ def full_keys(record: Any) -> Any:
     if isinstance(fact.get("event"), int) and not isinstance(fact["event"], bool):
         fact["event"] = str(fact["event"])
     if isinstance(fact.get("changes"), Mapping):
-        fact["changes"] = [{"id": key, "how": how} for key, how in fact["changes"].items()]
+        found = ((key, how if isinstance(how, list) else [how]) for key, how in fact["changes"].items())
+        fact["changes"] = [{"id": key, "how": how} for key, hows in found for how in hows]
     place = _NEW_PLACE.fullmatch(fact["about"].strip()) if _is_text(fact.get("about")) else None
     if place:
         fact["about"] = place.groupdict()
