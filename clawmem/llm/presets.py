@@ -177,12 +177,13 @@ def program_path(command: ModelCommand) -> str | None:
 
 class ModelTask(NamedTuple):
     """A task: its kind, how to do it, the data, and the JSON Schema of the answer. The same data gives the same key, so
-    a task is asked once, whoever answers it."""
+    a task is asked once, whoever answers it. No other vendor gets what a session `held_with` a harness handed over."""
 
     kind: str
     how: str
     data: str
     schema: Mapping[str, Any]
+    held_with: str = ""
 
     @property
     def key(self) -> str:
