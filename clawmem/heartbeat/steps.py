@@ -67,7 +67,7 @@ def _relate(run: StepContext) -> RelateResult:
 def _learn(run: StepContext) -> LearnResult:
     # Parsing only the changed ledgers saves most of the time.
     days = days_to_read(run.vault, run.last.head)
-    if days == frozenset():
+    if days == frozenset() and run.last.read_by == run.read_by:
         return LearnResult(0, (), (), None)
     return learn(run.vault, run.caller, run.dry_run, run.model, days, run.report)
 

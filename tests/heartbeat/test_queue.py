@@ -210,3 +210,18 @@ def test_what_a_session_hands_over_is_read_only_by_the_vendor_it_was_held_with(
     clawmem("heartbeat", env=path)
     assert "steel" in asked("codex") and "oak" not in asked("codex") and "steel" not in asked("claude")
     assert "steel" not in clawmem("learn", "pending", "--agent", "codex").out
+
+
+@pytest.mark.parametrize("between", ["nothing", "a fact"])
+def test_a_reader_that_was_just_turned_on_reads_what_waits(clawmem: Command, tmp_path: Path, between: str) -> None:
+    clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Oslo."}))
+    assert clawmem("heartbeat").code == 0
+    (tmp_path / "claude").write_text("#!/bin/sh\ncat >/dev/null\necho '{\"facts\": []}'\n")
+    (tmp_path / "claude").chmod(0o755)
+    for key, value in {"preset": "claude", "model": "command"}.items():
+        assert clawmem("config", "set", f"llm.{key}", value).code == 0
+    if between == "a fact":
+        clawmem("remember", "The mast is of oak.")
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert "read 1 event by claude" in clawmem("heartbeat", env=path).out
+    assert clawmem("heartbeat", env=path).out == "nothing to do\n"
