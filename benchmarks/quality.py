@@ -302,8 +302,8 @@ def report() -> Iterator[str]:
     yield row("turns rightly left alone", "", lambda n: f"{found[n].quiet_kept} of {found[n].quiet_turns}")
     yield row("turns with a fact that are candidates", "", lambda n: f"{signals[n][0]} of {signals[n][1]}")
     yield row("turns without one that are candidates", "", lambda n: f"{signals[n][2]} of {signals[n][3]}")
-    yield row("turns with a fact that an agent is asked about", "0.95", lambda n: f"{asked[n][0]} of {asked[n][1]}")
-    yield row("turns without one that an agent is asked about", "0.25", lambda n: f"{asked[n][2]} of {asked[n][3]}")
+    yield row("asked about, with a fact", "0.95", lambda n: f"{asked[n][0]} of {asked[n][1]}")
+    yield row("asked about, without one", "0.25", lambda n: f"{asked[n][2]} of {asked[n][3]}")
     yield row(
         "supersession precision",
         "1.00",

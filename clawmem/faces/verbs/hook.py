@@ -127,7 +127,7 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, value: HookCall)
         known = (read_session(vault, value.session) if value.session else None) or HookSession()
         if _asks_to_forget(known.asked):  # it does not wait for the end of the session, and nothing is to be kept
             return "", "nothing to ask" if value.again else _hand_over(call, vault, harness, value, meaning)
-        question = _question(call, vault, harness, value)
+        question = _question(call, vault, harness, value, known)
         return question, "asked what to keep" if question else "nothing to ask"
     text = _text(call, vault, meaning, harness, value)
     return text.text, f"{counted(len(text.facts), 'fact')} given" if text.text else "nothing to give"
@@ -159,7 +159,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
     else:
         assert meaning == PROMPT
         # A plugin has no event after which the agent goes on: it is asked about a turn with the next prompt.
-        question = _question(call, vault, harness, value) if harness in HANDED_IN else ""
+        question = _question(call, vault, harness, value, known) if harness in HANDED_IN else ""
         # After a compaction the agent no longer has what was said in its session before.
         session = None if known.compacted else value.session
         if _asks_to_forget(value.prompt):  # nothing is told of what is to be forgotten
@@ -177,13 +177,12 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
     return text
 
 
-def _question(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
+def _question(call: Call, vault: Vault, harness: str, value: HookCall, known: HookSession) -> str:
     """The question to an agent that has answered; one for each prompt, and none to an answer to it.
 
     A program that runs for a script prints the last answer: there, none is asked where the harness says so."""
     attended = call.runtime.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
-    known = read_session(vault, value.session) if value.session and attended and not value.again else None
-    if value.session is None or known is None or not known.at:
+    if value.session is None or value.again or not (attended and known.at):
         return ""
     from clawmem.learning.turn_end import turn_question
 
