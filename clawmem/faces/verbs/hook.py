@@ -182,7 +182,7 @@ def _question(call: Call, vault: Vault, harness: str, value: HookCall, known: Ho
 
     A program that runs for a script prints the last answer: there, none is asked where the harness says so."""
     attended = call.runtime.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
-    if value.session is None or value.again or not (attended and known.at):
+    if value.session is None or value.again or not (attended and known.at) or _asks_to_forget(known.asked):
         return ""
     from clawmem.learning.turn_end import turn_question
 
