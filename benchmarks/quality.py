@@ -33,6 +33,7 @@ from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UP
 from clawmem.learning.reconciling.review import find_changed, resolve_correction
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
 from clawmem.learning.rules.rules import candidate_in, extract, statements
+from clawmem.learning.turn_end import looks_worth_keeping
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.language.text import normal
@@ -169,17 +170,20 @@ def supersession(cases: Sequence[dict[str, Any]], catalog: Catalog) -> Supersess
     return Supersession(len(cases), retired, wanted, right, bystanders, killed, outcomes, tuple(faults))
 
 
-def signalled(turns: Sequence[dict[str, Any]], catalog: Catalog) -> tuple[int, int, int, int]:
-    """Of the turns that people said: how many with a labelled fact hold a sentence for review, of how many, and the
-    same of those without. The daily limit is not applied."""
+def signalled(turns: Sequence[dict[str, Any]], catalog: Catalog, of_agents: bool = False) -> tuple[int, int, int, int]:
+    """Of the turns that people said: how many with a labelled fact hold a sentence for review, or a question to the
+    agent, of how many, and the same of those without. The daily limit is not applied."""
     items = [turn for turn in turns if turn["role"] == "user"]
-    found = [(bool(turn["facts"]), _is_signalled(turn, catalog)) for turn in items]
+    found = [
+        (bool(turn["facts"]), looks_worth_keeping(turn["text"]) if of_agents else _is_candidate(turn, catalog))
+        for turn in items
+    ]
     facts = [strong for labelled, strong in found if labelled]
     others = [strong for labelled, strong in found if not labelled]
     return sum(facts), len(facts), sum(others), len(others)
 
 
-def _is_signalled(turn: dict[str, Any], catalog: Catalog) -> bool:
+def _is_candidate(turn: dict[str, Any], catalog: Catalog) -> bool:
     return candidate_in(_event(turn, turn["text"]), catalog, tuple(turn["speakers"])) is not None
 
 
@@ -282,7 +286,9 @@ def report() -> Iterator[str]:
     yield "| what | goal | tune | held | fresh |\n|---|---|---|---|---|"
     found = [extraction(read_labels("turns", part), catalog) for part in PARTS]
     changed = [supersession(read_labels("changes", part), catalog) for part in PARTS]
-    signals = [signalled(read_labels("turns", part), catalog) for part in PARTS]
+    signals, asked = (
+        [signalled(read_labels("turns", part), catalog, of_agents) for part in PARTS] for of_agents in (False, True)
+    )
 
     def row(what: str, goal: str, tell: Callable[[int], str]) -> str:
         return f"| {what} | {goal} | {tell(0)} | {tell(1)} | {tell(2)} |"
@@ -296,6 +302,8 @@ def report() -> Iterator[str]:
     yield row("turns rightly left alone", "", lambda n: f"{found[n].quiet_kept} of {found[n].quiet_turns}")
     yield row("turns with a fact that are candidates", "", lambda n: f"{signals[n][0]} of {signals[n][1]}")
     yield row("turns without one that are candidates", "", lambda n: f"{signals[n][2]} of {signals[n][3]}")
+    yield row("asked about, with a fact", "0.95", lambda n: f"{asked[n][0]} of {asked[n][1]}")
+    yield row("asked about, without one", "0.25", lambda n: f"{asked[n][2]} of {asked[n][3]}")
     yield row(
         "supersession precision",
         "1.00",

@@ -39,7 +39,8 @@ def test_the_demonstration_does_the_main_job(
     assert command_server.run(earlier, b"", demo, environment, seconds=300).returncode == 0
     (demo / "demo-vault/of-an-earlier-run.md").touch()
     process = run(demo, environment, path)
-    assert (process.returncode, process.stderr) == (0, "")
+    says = "note: If Nora is you, `clawmem config set user.name Nora` says so: the next heartbeat joins your facts\n"
+    assert (process.returncode, process.stderr) == (0, says)
     assert not (demo / "demo-vault/of-an-earlier-run.md").exists(), "the vault is made anew"
     verbs = ["init", "ingest", "learn", "heartbeat", "recall", "context", "supersede", "why"]
     places = [process.stdout.index(f"\n$ clawmem {verb}") for verb in verbs]

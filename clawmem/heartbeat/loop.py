@@ -264,6 +264,7 @@ def _is_up_to_date(run: StepContext) -> bool:
         last.head is not None
         and last.head == vault.head().commit
         and last.made == __version__
+        and last.read_by == run.read_by
         and last.day == stamp(run.caller.now)[:10]
         and last.week == _week(vault, run.caller)
         and not nights_due(run)
@@ -282,7 +283,8 @@ def _next_state(run: StepContext, result: HeartbeatResult, start: str | None, co
     between = commits_between(vault, start, head) if start and head and start != head else frozenset()
     if failed or not complete or between is None or not between <= set(result.commits):
         return last._replace(promoted=promoted)
-    return HeartbeatState(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)
+    day = stamp(run.caller.now)[:10]
+    return HeartbeatState(head, __version__, day, _week(vault, run.caller), promoted, run.read_by)
 
 
 _LEAST_SHARE = 0.02

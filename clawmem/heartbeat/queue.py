@@ -33,6 +33,7 @@ from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
 from clawmem.llm.presets import ModelTask, UnusableAnswer, answer_by_model, open_account
 from clawmem.memory.writing import writing
+from clawmem.model.harness import HARNESSES
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
@@ -168,7 +169,7 @@ def next_task(
             return QueueTask(found.key, READ, found.text, found.tokens, found.events, found.known, found.waiting)
     count, others = exact_counter(), [(other_kind.name, task) for other_kind in queue_kinds()
                                       if kind in (None, other_kind.name)
-                                      for task in _waiting(vault, caller, other_kind)]  # fmt: skip
+                                      for task in _waiting(vault, caller, other_kind, caller.agent)]  # fmt: skip
     for name, task in others:
         size = count(task.text)
         if size <= limit_tokens:
@@ -209,14 +210,23 @@ def _keep_applied(vault: Vault, *names: str) -> None:
     keep_reading_state(vault, state._replace(applied=(*state.applied, *names)[-MOST_APPLIED:]))
 
 
-def _waiting(vault: Vault, caller: Caller, kind: QueueKind) -> list[ModelTask]:
-    """Return the tasks of a kind, without those that were answered and left no trace: there was nothing to tell."""
+def _waiting(
+    vault: Vault, caller: Caller, kind: QueueKind, harness: str | None, further: bool = False
+) -> list[ModelTask]:
+    """Return the tasks of a kind for the reader of a harness, `further` ones only about its own sessions, without those
+    that were answered and left no trace: there was nothing to tell."""
     answered = frozenset(read_reading_state(vault).applied)
-    return [task for task in kind.tasks(vault, caller) if task.key not in answered]
+    found = [task for task in kind.tasks(vault, caller) if task.key not in answered]
+    if harness not in HARNESSES:
+        return found
+    return [task for task in found if task.held_with == harness or not (further or task.held_with in HARNESSES)]
 
 
-def answer_tasks(vault: Vault, caller: Caller, model: Model, kinds: Iterable[QueueKind]) -> QueueRun:
-    """Let a model answer the tasks of some kinds, within its limits, and record in the ledger what that cost.
+def answer_tasks(
+    vault: Vault, caller: Caller, model: Model, kinds: Iterable[QueueKind], further: bool = False
+) -> QueueRun:
+    """Let a model answer the tasks of some kinds, within its limits, and record in the ledger what that cost. A
+    `further` reader gets only those about the sessions held with its harness.
 
     A task whose answer cannot be used waits, and the next one is asked; after another failure all others wait.
     """
@@ -227,7 +237,7 @@ def answer_tasks(vault: Vault, caller: Caller, model: Model, kinds: Iterable[Que
     earlier = model_runs(vault.read, day)
     try:
         for kind in kinds:
-            for task in _waiting(vault, caller, kind):
+            for task in _waiting(vault, caller, kind, model.harness, further):
                 if account is None:
                     before = spent_in(earlier)
                     account = open_account(model, before._replace(cents=before.cents + spent_on(vault, day)))

@@ -66,6 +66,11 @@ class StepContext(NamedTuple):
     report: OnProgress | None = None
     pages: WriteScope | None = None
 
+    @property
+    def read_by(self) -> str | None:
+        """Return the names of the models that can read events, or None if none can."""
+        return f"{self.model.name} {self.vault.settings.words('llm.more_presets')}" if self.model else None
+
 
 class Due(NamedTuple):
     """When a step is due: a description for people and the test itself."""

@@ -21,6 +21,7 @@ from clawmem.learning.learn import LearnResult, days_to_read, learn
 from clawmem.learning.pending import propose_unread
 from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import synthesize
+from clawmem.llm.choice import further_readers
 from clawmem.memory.entities.entities import name_user_entity
 from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.premises import apply_future_values, refresh_premises
@@ -66,7 +67,7 @@ def _relate(run: StepContext) -> RelateResult:
 def _learn(run: StepContext) -> LearnResult:
     # Parsing only the changed ledgers saves most of the time.
     days = days_to_read(run.vault, run.last.head)
-    if days == frozenset():
+    if days == frozenset() and run.last.read_by == run.read_by:
         return LearnResult(0, (), (), None)
     return learn(run.vault, run.caller, run.dry_run, run.model, days, run.report)
 
@@ -74,25 +75,27 @@ def _learn(run: StepContext) -> LearnResult:
 def _ask(run: StepContext) -> QueueRun:
     """Let the models of this heartbeat answer the queue: texts and cold facts always, days once each. One that could
     not be used in an earlier step or kind is not asked again, and all share the cents of the run."""
-    asked = [(run.model, [*kinds_about("digestion"), *kinds_about("condensation")])]
-    asked += [(run.judge, [promotion()]), (run.narrator, [narration()])] if nights_due(run) else []
+    asked = [(run.model, [*kinds_about("digestion"), *kinds_about("condensation")], False)]
+    further = further_readers(run.model, run.vault.settings, run.vault.environment) if run.model else []
+    asked += [(other, [*kinds_about("digestion")], True) for other in further]
+    asked += [(run.judge, [promotion()], False), (run.narrator, [narration()], False)] if nights_due(run) else []
     if run.dry_run:
-        named = sorted({model.name for model, _ in asked if model})
+        named = sorted({model.name for model, *_ in asked if model})
         return QueueRun(notices=(f"A dry run calls no model: {', '.join(named)} would answer what waits.",))
     learned = run.results.get("learn")
     read = learned.extraction if learned else BY_RULES
     failed = {read.model} if isinstance(read.problem, ModelFailed) else set()
     whole, cents = QueueRun(), float((read.run or {}).get("cents", 0.0))
-    for model, kinds in asked:
+    for model, kinds, is_further in asked:
         if model is None or model.name in failed:
             continue
         left = model._replace(limits=model.limits._replace(cents=max(0.0, model.limits.cents - cents)))
-        other_run = answer_tasks(run.vault, run.caller, left, kinds)
+        other_run = answer_tasks(run.vault, run.caller, left, kinds, is_further)
         cents += other_run.cents
         failed |= {model.name} if isinstance(other_run.problem, ModelFailed) else set()
         whole = QueueRun(
             problem=whole.problem or other_run.problem,
-            results={**whole.results, **other_run.results},
+            results={**whole.results, **{kind: (*whole.of(kind), *more) for kind, more in other_run.results.items()}},
             records=(*whole.records, *other_run.records),
             notices=(*whole.notices, *other_run.notices),
             commits=(*whole.commits, *other_run.commits),

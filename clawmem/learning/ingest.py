@@ -25,7 +25,7 @@ from clawmem.model.language.text import counted, normal, some_of
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import FOR_SOME, Event, ledger_path, may_ask_to_forget, render_events
+from clawmem.model.records.event import FOR_SOME, Event, is_of_user, ledger_path, may_ask_to_forget, render_events
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
@@ -124,17 +124,15 @@ def _audience_notices(vault: Vault, audience: Collection[str]) -> list[str]:
 
 
 def _name_notices(vault: Vault, caller: Caller, speakers: set[str]) -> list[str]:
-    """Return how a person says that a speaker who has their name in git is they, as long as no setting says who is."""
+    """Return how a person says which speaker they are, unless a setting does: one with their name in git, or any."""
     is_unset = vault.settings.words("user.name") == BY_KEY["user.name"].default
     if not (speakers and is_unset) or caller.agent or caller.unattended:
         return []
     person = personal_identity(vault.git)
     own = {normal(person.name), *normal(person.name).split()[:1]} if person else set()
-    return [
-        f"If {name} is you, `clawmem config set user.name {quote(name)}` says so: what {name} says is of you then."
-        for name in sorted(speakers)
-        if normal(name) in own
-    ]
+    names = sorted(name for name in speakers if normal(name) in own) or sorted(speakers)
+    who, name = (names[0], quote(names[0])) if len(names) == 1 else (f"one of {some_of(names)}", "NAME")
+    return [f"If {who} is you, `clawmem config set user.name {name}` says so: the next heartbeat joins your facts"]
 
 
 def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequence[Event]) -> list[str]:
@@ -254,7 +252,9 @@ class _IngestRun:
             self.requests += [event for event in fresh if _may_ask(event.text) and may_ask_to_forget(event)]
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
-            self.speakers |= {event.speaker for event in fresh if event.speaker and event.role == "user"}
+            self.speakers |= {
+                event.speaker for event in fresh if event.speaker and event.role == "user" and not is_of_user(event)
+            }
             if marked := [each for each in fresh if each.metadata and not each.metadata.keys().isdisjoint(FOR_SOME)]:
                 from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
 

@@ -180,12 +180,10 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
 
 def _report_in(output: str) -> Mapping[str, Any]:
     """Return the report in which a program such as Claude Code wraps its answer; empty where there is none."""
-    begin = output.lstrip()
-    if not begin.startswith('{"type":"result"'):
-        return {}
-    with suppress(ValueError):
-        report = json.loads(begin)
-        return report if isinstance(report, Mapping) else {}
+    with suppress(ValueError, RecursionError):
+        report = json.loads(output)
+        # Claude Code 2.1.330 writes the keys in another order than 2.1.197.
+        return report if isinstance(report, Mapping) and report.get("type") == "result" and "is_error" in report else {}
     return {}
 
 

@@ -65,7 +65,7 @@ class CommandPreset(NamedTuple):
 
 _JSON_ONLY = "Answer with the JSON document only."
 _LOW_TO_HIGH = {"low": "low", "medium": "medium", "high": "high"}
-# The options are those of Claude Code 2.1.197, Codex CLI 0.169.0, Gemini CLI 0.61.0, llm 0.36 and
+# The options are those of Claude Code 2.1.330, Codex CLI 0.169.0, Gemini CLI 0.61.0, llm 0.36 and
 # Ollama. The events are text of strangers, so a program that could act gets no tools and no right to write.
 PRESETS: Mapping[str, CommandPreset] = {
     "claude": CommandPreset(
@@ -177,12 +177,13 @@ def program_path(command: ModelCommand) -> str | None:
 
 class ModelTask(NamedTuple):
     """A task: its kind, how to do it, the data, and the JSON Schema of the answer. The same data gives the same key, so
-    a task is asked once, whoever answers it."""
+    a task is asked once, whoever answers it. No other vendor gets what a session `held_with` a harness handed over."""
 
     kind: str
     how: str
     data: str
     schema: Mapping[str, Any]
+    held_with: str = ""
 
     @property
     def key(self) -> str:

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,3 +176,52 @@ def test_what_nobody_placed_goes_where_the_reader_says(vault: Vault, caller: Cal
     apply_task(vault, now, json.dumps({"task": task.key, "judgements": judgements}))
     assert _facts_in(vault) == {nobody["fact"]: "resources/tide-gauge", person["fact"]: "areas/people/ana"}
     assert vault.git.run("log", "-1", "--format=%s").decode().strip() == "promote(2026-11-21): 1 placed elsewhere"
+
+
+def test_what_a_session_hands_over_is_read_only_by_the_vendor_it_was_held_with(
+    clawmem: Command, tmp_path: Path
+) -> None:
+    said = {"claude-code": "The mast of the Kestrel is of oak.", "codex": "The hull of the Kestrel is of steel."}
+    for name in ("claude", "codex"):
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat >>{tmp_path}/{name}.asked\necho '{{\"claims\": []}}'\n")
+        (tmp_path / name).chmod(0o755)
+
+    def asked(name: str) -> str:
+        path = tmp_path / f"{name}.asked"
+        return path.read_text() if path.exists() else ""
+
+    for agent, summary in said.items():
+        assert clawmem("session", "start", "--id", f"s-{agent}", "--agent", agent).code == 0
+        end = json.dumps({"summary": summary, "reflection": {"learned": [summary], "watch_for": [summary]}})
+        assert (
+            clawmem("session", "end", "--session", f"s-{agent}", "--from", "-", "--agent", agent, given=end).code == 0
+        )
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    for key, value in {"preset": "claude", "model": "command"}.items():
+        assert clawmem("config", "set", f"llm.{key}", value).code == 0
+    clawmem("heartbeat", env=path)
+    assert "oak" in asked("claude") and "steel" not in asked("claude")
+    waits = {agent: clawmem("learn", "pending", "--agent", agent).out for agent in (*said, "gemini", "scout")}
+    assert {agent: "steel" in text for agent, text in waits.items()} == {
+        "claude-code": False, "codex": True, "gemini": False, "scout": True,
+    }  # fmt: skip
+    assert clawmem("config", "set", "llm.more_presets", "codex").code == 0
+    clawmem("note", "The next watch begins.")
+    clawmem("heartbeat", env=path)
+    assert "steel" in asked("codex") and "oak" not in asked("codex") and "steel" not in asked("claude")
+    assert "steel" not in clawmem("learn", "pending", "--agent", "codex").out
+
+
+@pytest.mark.parametrize("between", ["nothing", "a fact"])
+def test_a_reader_that_was_just_turned_on_reads_what_waits(clawmem: Command, tmp_path: Path, between: str) -> None:
+    clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Oslo."}))
+    assert clawmem("heartbeat").code == 0
+    (tmp_path / "claude").write_text("#!/bin/sh\ncat >/dev/null\necho '{\"facts\": []}'\n")
+    (tmp_path / "claude").chmod(0o755)
+    for key, value in {"preset": "claude", "model": "command"}.items():
+        assert clawmem("config", "set", f"llm.{key}", value).code == 0
+    if between == "a fact":
+        clawmem("remember", "The mast is of oak.")
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert "read 1 event by claude" in clawmem("heartbeat", env=path).out
+    assert clawmem("heartbeat", env=path).out == "nothing to do\n"

@@ -34,6 +34,7 @@ from tests.loopback import known_facts, shown_events
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
+NAMES = ("Osprey", "Merlin", "Falcon", "Harrier", "Buzzard", "Hobby")
 TALK = ("I live in Lisbon and work at Brightpath.", "How nice!", "My dog is called Rex.", "lol")
 
 
@@ -143,6 +144,22 @@ def test_a_short_answer_names_what_the_task_numbers(vault: Vault, caller: Caller
     assert not facts_of(vault)["The user lives in Lisbon."].is_current
 
 
+@pytest.mark.parametrize("listed", [True, False])
+def test_what_is_the_same_and_refined_is_refined(vault: Vault, caller: Caller, task: PendingTask, listed: bool) -> None:
+    apply_answer(vault, caller, good(task))
+    tell(vault, later(caller), "As I said, Rex is a brown dog.", name="more", at="2026-11-12T10:{:02}:00Z")
+    second = pending(vault, caller)
+    label = known_facts(second.text)["The user has a dog called Rex."]
+    hows = ["same", "refine"]
+    made = {
+        "e": 1, "q": "Rex is a brown dog", "s": "The user has a brown dog called Rex.", "p": "pet", "o": "Rex",
+        "x": [{"id": label, "how": how} for how in hows] if listed else {label: hows},
+    }  # fmt: skip
+    result = apply_answer(vault, later(caller, 2), json.dumps({"task": second.key, "facts": [made]}))
+    assert outcomes(result) == ["merged"]
+    assert facts_of(vault)["The user has a brown dog called Rex."].is_current
+
+
 def test_a_task_that_is_not_known_is_said(vault: Vault, caller: Caller, task: PendingTask) -> None:
     with pytest.raises(NotFound, match="The task read-00000000 is not known here"):
         apply_answer(vault, caller, answer([], task="read-00000000"))
@@ -228,6 +245,29 @@ def test_a_follow_up_names_the_facts_that_its_answer_made(vault: Vault, caller: 
     made = result.learned.candidates[0].fact
     assert made is not None
     assert f'"x": {{"{made.id}": "refine"}}' in result.follow_up
+
+
+def test_a_doubtful_fact_is_shown_with_its_whole_message_within_the_bound(vault: Vault, caller: Caller) -> None:
+    filler = "The ropes of the quay were checked by the usual people, and nothing was found. " * 40
+    text = f"Kestrel is what I work on. {filler}We deploy it on Tuesdays."
+    tell(vault, caller, text)
+    (event,) = pending(vault, caller).events
+    wrong = [found(event, f"We deploy {name} on Tuesdays", f"{name} deploys on Tuesdays.") for name in NAMES]
+    result = apply_answer(vault, caller, answer(wrong, [event]))
+    assert result.follow_up.count("- {") == len(NAMES) and text in result.follow_up
+    count = exact_counter()
+    assert count(result.follow_up) <= 1.5 * count(text) + 700
+
+
+def test_what_is_not_clear_alone_is_shown_with_the_turn_before(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "How is the asthma of Marta?", "It is much better now.", "Good. The parser is called Quill.")
+    first, second, third = pending(vault, caller).events
+    vague = found(second, "It is much better now", "It is much better now.")
+    unclear = found(third, "parser is named Quill", "The parser is called Quill.")
+    shown = apply_answer(vault, caller, answer([vague, unclear], [first, second, third])).follow_up
+    rows = shown.partition("<doubtful>")[2].split("\n")
+    assert [row for row in rows if "asthma" in row] == ["before: user: How is the asthma of Marta?"]
+    assert sum("before:" in row for row in rows) == 1 and "1 user, 2026-11-" in rows[2]
 
 
 def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task: PendingTask) -> None:

@@ -353,11 +353,36 @@ def test_the_lines_of_daily_notes_become_events_of_their_day(vault: Vault, calle
     assert ingest_notes(vault, caller).added == 0
 
 
-@pytest.mark.parametrize(("speaker", "told"), [("Ada", True), ("Ada Person", True), ("Adam", False)])
-def test_a_speaker_with_the_name_that_git_has_may_be_the_user(clawmem: Command, speaker: str, told: bool) -> None:
-    line = json.dumps({"role": "user", "speaker": speaker, "content": "I moved to Ghent."})
-    hint = f"`clawmem config set user.name {shlex.quote(speaker)}`"
-    assert (hint in clawmem("ingest", "-", "--format", "jsonl", given=line).err) == told
-    assert clawmem("config", "set", "user.name", speaker).code == 0
-    again = json.dumps({"role": "user", "speaker": speaker, "content": "I like Ghent."})
+@pytest.mark.parametrize(
+    ("speakers", "named"),
+    [(["Ada"], "Ada"), (["Ada Person"], "Ada Person"), (["Adam"], "Adam"), (["Adam", "Ada"], "Ada"),
+     (["Ida", "Ola"], None), (["User"], ""), ([None], "")],
+)  # fmt: skip
+def test_a_person_is_told_how_a_speaker_is_named_as_the_user(
+    clawmem: Command, speakers: list[str | None], named: str | None
+) -> None:
+    rows = [{"role": "user", "speaker": speaker, "content": "I moved to Ghent."} for speaker in speakers]
+    told = clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows))).err
+    if named == "":
+        assert "user.name" not in told
+        return
+    who = f"one of {', '.join(filter(None, speakers))}" if named is None else named
+    assert f"If {who} is you, `clawmem config set user.name {shlex.quote(named or 'NAME')}`" in told
+    assert clawmem("config", "set", "user.name", named or "Ida").code == 0
+    again = json.dumps({"role": "user", "speaker": speakers[0], "content": "I like Ghent."})
     assert "user.name" not in clawmem("ingest", "-", "--format", "jsonl", given=again).err
+
+
+def test_who_is_named_as_the_user_later_is_one_person(clawmem: Command) -> None:
+    rows = [
+        {"role": "user", "content": "Remember that I am allergic to nuts.", "session": "a"},
+        {"role": "user", "speaker": "Ines", "content": "Remember that I live in Oslo.", "session": "b"},
+    ]
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows)))
+    clawmem("heartbeat")
+    assert {fact["entity"] for fact in clawmem("list", "--json").data["facts"]} == {
+        "areas/people/user", "areas/people/ines",
+    }  # fmt: skip
+    assert clawmem("config", "set", "user.name", "Ines").code == 0
+    clawmem("heartbeat")
+    assert [fact["entity"] for fact in clawmem("list", "--json").data["facts"]] == ["areas/people/ines"] * 2

@@ -58,8 +58,9 @@ def test_an_answer_is_taken_and_its_tokens_are_estimated() -> None:
     assert prices_of(program("says")) is None
 
 
+@pytest.mark.parametrize("first", ["type", "usage"])
 @pytest.mark.parametrize("cached", [0, 900])
-def test_the_use_that_a_program_reports_is_counted(cached: int) -> None:
+def test_the_use_that_a_program_reports_is_counted(cached: int, first: str) -> None:
     usage = {
         "input_tokens": 5,
         "cache_creation_input_tokens": 700,
@@ -67,6 +68,7 @@ def test_the_use_that_a_program_reports_is_counted(cached: int) -> None:
         "output_tokens": 90,
     }
     report = {"type": "result", "is_error": False, "result": '{"colour": "green"}', "usage": usage}
+    report = {first: report[first], **report}  # Claude Code 2.1.330 does not begin with the type
     answer, account = answered("says", json.dumps(report, separators=(",", ":")))
     assert answer.value == {"colour": "green"}
     assert (account.spent.prompt_tokens, account.spent.answer_tokens) == (705, 90)

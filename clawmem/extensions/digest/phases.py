@@ -142,7 +142,8 @@ def tasks_of(vault: Vault, item: DigestionItem) -> dict[str, tuple[ModelTask, So
         most = min(_MOST_CLAIMS, max(_FEWEST_CLAIMS, statements_in(text.text)))
         whole = f"{text.above}\n\n{text.text}" if text.above else text.text
         data = f"<text>\n{without_closing_marks(whole)}\n</text>"
-        task = ModelTask("digest", prompt("digest").replace("{most}", str(most)), data, _SCHEMA)
+        held_with = item.agent or "" if item.session else ""
+        task = ModelTask("digest", prompt("digest").replace("{most}", str(most)), data, _SCHEMA, held_with)
         if task.key not in item.read and find_secret(text.text) is None:
             found[task.key] = (task, text)
     return found

@@ -63,7 +63,7 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
-_FORGETTING = wrap_context("The user asks to forget something: it is hidden when this conversation is taken in.")
+_FORGETTING = wrap_context("The user asks to forget something: it is hidden when you have answered.")
 # Of these, most say what a memory is to do; others do not hold up a prompt.
 _FORGETS = re.compile(
     r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"
@@ -124,7 +124,10 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, value: HookCall)
     if meaning in (COMPACT, END, RETURNED):
         return "", _hand_over(call, vault, harness, value, meaning)
     if meaning == TURN:
-        question = _question(call, vault, harness, value)
+        known = (read_session(vault, value.session) if value.session else None) or HookSession()
+        if _asks_to_forget(known.asked):  # it does not wait for the end of the session, and nothing is to be kept
+            return "", "nothing to ask" if value.again else _hand_over(call, vault, harness, value, meaning)
+        question = _question(call, vault, harness, value, known)
         return question, "asked what to keep" if question else "nothing to ask"
     text = _text(call, vault, meaning, harness, value)
     return text.text, f"{counted(len(text.facts), 'fact')} given" if text.text else "nothing to give"
@@ -156,7 +159,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
     else:
         assert meaning == PROMPT
         # A plugin has no event after which the agent goes on: it is asked about a turn with the next prompt.
-        question = _question(call, vault, harness, value) if harness in HANDED_IN else ""
+        question = _question(call, vault, harness, value, known) if harness in HANDED_IN else ""
         # After a compaction the agent no longer has what was said in its session before.
         session = None if known.compacted else value.session
         if _asks_to_forget(value.prompt):  # nothing is told of what is to be forgotten
@@ -174,13 +177,12 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
     return text
 
 
-def _question(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
+def _question(call: Call, vault: Vault, harness: str, value: HookCall, known: HookSession) -> str:
     """The question to an agent that has answered; one for each prompt, and none to an answer to it.
 
     A program that runs for a script prints the last answer: there, none is asked where the harness says so."""
     attended = call.runtime.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
-    known = read_session(vault, value.session) if value.session and attended and not value.again else None
-    if value.session is None or known is None or not known.at:
+    if value.session is None or value.again or not (attended and known.at) or _asks_to_forget(known.asked):
         return ""
     from clawmem.learning.turn_end import turn_question
 
@@ -236,10 +238,12 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
             if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
 
-                end_unattended(vault, caller, value.session, known.asked[:_ASKED])
+                asked = "to forget something" if _asks_to_forget(known.asked) else known.asked[:_ASKED]
+                end_unattended(vault, caller, value.session, asked)
         if meaning == END and value.session:
             forget_session(vault, value.session)
-        _read_on(call, vault, harness, ended=meaning == END)
+        if meaning != TURN:
+            _read_on(call, vault, harness, ended=meaning == END)
         return taken_in
 
     _detached(call, vault, harness, _TRANSCRIPT, read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, one_line
 
 _BULLET = re.compile(r"^[-*•]\s+")
 _SENTENCE_END = re.compile(r"""[.!?…。！？]["'”’»)]*$""")
@@ -96,8 +96,7 @@ def remember(
         if text is None:
             raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
         check_is_text(text, "remember")
-        record = {name: value for name, value in argument.items() if value is not None}
-        record |= {"details": {"because": reason}} if reason else {}
+        record = _with_reason({name: value for name, value in argument.items() if value is not None}, reason)
         placed = any(argument[name] for name in ("entity", "scope", "project", "workflow"))
         here = call.runtime.project() if caller.agent and not placed else None
         drafts = [
@@ -159,15 +158,25 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
 
     drafts = []
     for number, record in json_lines(text):
-        value: dict[str, Any] = {"entity": entity, **record} if entity else record
-        if isinstance(value.get("reason"), str) and "details" not in value:
-            value = {**value, "details": {"because": value["reason"]}}
-            del value["reason"]
+        value: dict[str, Any] = {"entity": entity, **record} if entity else {**record}
         try:
+            value = _with_reason(value, value.pop("reason", None))
             drafts.append(draft_from_record(value, now)._replace(line=number))
         except ClawmemError as problem:
             raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was stored.") from None
     return drafts
+
+
+def _with_reason(record: dict[str, Any], reason: Any) -> dict[str, Any]:
+    """The record with a reason among its details; a blank one is none."""
+    if not isinstance(reason, str | None):
+        raise InvalidInput("The key 'reason' must be text.")
+    words, details = one_line(reason or ""), record.get("details") or {}
+    if not words or not isinstance(details, Mapping):
+        return record
+    if one_line(str(details.get("because") or words)) != words:
+        raise InvalidInput("The fact has two reasons: 'reason', and 'because' in its details.", "Leave one out.")
+    return {**record, "details": {**details, "because": words}}
 
 
 _CONFLICT = {

@@ -13,7 +13,7 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
-from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid, with_names
+from clawmem.learning.by_model.grounding import NOT_CLEAR, find_quote, heard, is_about, unsaid, with_names
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.reconciling.gate import is_vague
 from clawmem.learning.reconciling.predicates import predicate_name
@@ -270,7 +270,8 @@ def full_keys(record: Any) -> Any:
     if isinstance(fact.get("event"), int) and not isinstance(fact["event"], bool):
         fact["event"] = str(fact["event"])
     if isinstance(fact.get("changes"), Mapping):
-        fact["changes"] = [{"id": key, "how": how} for key, how in fact["changes"].items()]
+        found = ((key, how if isinstance(how, list) else [how]) for key, how in fact["changes"].items())
+        fact["changes"] = [{"id": key, "how": how} for key, hows in found for how in hows]
     place = _NEW_PLACE.fullmatch(fact["about"].strip()) if _is_text(fact.get("about")) else None
     if place:
         fact["about"] = place.groupdict()
@@ -414,7 +415,7 @@ def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affi
     if not affirmed and not is_about(words, quote, piece.speaker):
         raise _Unfit(NOT_ABOUT)
     if is_vague(words):
-        raise _Unfit("not clear alone", "say who or what is meant")
+        raise _Unfit(NOT_CLEAR, "say who or what is meant")
 
 
 def _is_reported_of_user(fact: Mapping[str, Any], piece: EventPiece) -> bool:

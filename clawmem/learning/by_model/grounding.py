@@ -33,6 +33,7 @@ _OF_SPEAKER = frozenset("the user assistant der die nutzer nutzerin benutzer ben
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛′`´"), "'"), **dict.fromkeys(map(ord, "“”„‟″«»"), '"')}
 _SAME = _DASHES | _QUOTES
+NOT_CLEAR = "not clear alone"
 _WORD = re.compile(r"[^\W_](?:[\w.'’+#&/-]*[\w+#])?")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\breported: )[\W_]*$")
 _GERMAN = frozenset(
@@ -111,19 +112,6 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     if place < 0:
         return None
     return places[place], places[place + len(wanted) - 1] + 1
-
-
-_PART_CHARACTERS = 500
-
-
-def nearest_part(text: str, words: str) -> str:
-    """Return the part of a text, about 500 characters of whole sentences, that has most of the words."""
-    if len(text) <= _PART_CHARACTERS:
-        return text
-    wanted = _content(words)
-    starts = [0, *(found.end() for found in re.finditer(r"[.!?]\s+|\n+", text))]
-    best = max(starts, key=lambda start: len(wanted & _content(text[start : start + _PART_CHARACTERS])))
-    return text[best : best + _PART_CHARACTERS]
 
 
 def unsaid(statement: str, known: Heard) -> str | None:

@@ -39,7 +39,8 @@ from clawmem.model.safety.secrets.find import find_secret
 MAX_KNOWN = 40
 MAX_BEFORE = 6
 _LONGEST_BEFORE, _FEWEST_BEFORE = 400, 200
-_LONGEST_KNOWN, _LONGEST_GIVEN = 160, 600
+_LONGEST_KNOWN, _LONGEST_GIVEN, _FEWEST_GIVEN = 160, 600, 150
+_ROOM_GIVEN = 1_200  # characters of doubtful facts beside half of their message: a task keeps its bound
 _READING, _AGAIN = "read", "again"
 _NAME_OF_USER = THE_USER.replace("The", "the", 1)
 
@@ -148,18 +149,29 @@ def follow_up_key(answer: str) -> str:
 
 
 def follow_up_text(task: ReadingTask, key: str, doubtful: Sequence[DoubtfulFact], today: str) -> str:
-    """Return the task to say doubtful facts once more: these facts, and the sentences that they may stand in."""
-    from clawmem.learning.by_model.grounding import nearest_part  # it reads numbers and dates of several languages
+    """Return the task to say doubtful facts once more: these facts, each with its message, and the turn before where
+    the fact does not say what is meant."""
+    from clawmem.learning.by_model.grounding import NOT_CLEAR  # it reads numbers and dates of several languages
 
     rows: list[str] = []
     for place, number in enumerate(asked_again(doubtful), 1):
         piece = task.shown[number]
         of_piece = [fact for fact in doubtful if fact.number == number]
-        words = " ".join(str(fact.given) for fact in of_piece)
-        near = nearest_part(piece.text, words)
-        rows.append(f"{place} {_speaker(piece)}, {day_of(piece.event.timestamp)}: {near}")
-        rows += [_given_line(fact, place) for fact in of_piece]
+        before = _turn_before(task, number) if any(fact.reason.startswith(NOT_CLEAR) for fact in of_piece) else None
+        if before is not None:
+            rows.append(f"before: {display_speaker(before) or _NAME_OF_USER}: {before.text}")
+        rows.append(f"{place} {_speaker(piece)}, {day_of(piece.event.timestamp)}: {piece.text}")
+        most = min(_LONGEST_GIVEN, max(_FEWEST_GIVEN, (_ROOM_GIVEN + len(piece.text) // 2) // len(of_piece)))
+        rows += [_given_line(fact, place, most) for fact in of_piece]
     return wrap_task(key, "\n".join((prompt("doubtful").format(task=key, today=today), _element("doubtful", rows))))
+
+
+def _turn_before(task: ReadingTask, number: int) -> Event | None:
+    """Return the turn before a piece in its conversation, cut to a few lines, or None."""
+    event = task.shown[number].event
+    turns = [*task.before, *(piece.event._replace(text=piece.text) for piece in task.shown[:number])]
+    last = turns[-1] if turns and turns[-1].session == event.session and turns[-1].id != event.id else None
+    return shortened([last], _FEWEST_BEFORE)[0] if last else None
 
 
 def asked_again(doubtful: Iterable[DoubtfulFact]) -> list[int]:
@@ -167,12 +179,12 @@ def asked_again(doubtful: Iterable[DoubtfulFact]) -> list[int]:
     return sorted({fact.number for fact in doubtful})
 
 
-def _given_line(fact: DoubtfulFact, place: int) -> str:
+def _given_line(fact: DoubtfulFact, place: int, most: int) -> str:
     record = {**fact.given, "event": place} if isinstance(fact.given, Mapping) else fact.given
     short = {full: key for key, full in SHORT.items()}
     if isinstance(record, Mapping):
         record = {short.get(key, key): value for key, value in record.items() if value not in (None, "", [], False)}
-    return f"- {json.dumps(record, ensure_ascii=False)[:_LONGEST_GIVEN]}: {one_line(fact.reason)}"
+    return f"- {json.dumps(record, ensure_ascii=False)[:most]}: {one_line(fact.reason)}"
 
 
 def _element(name: str, rows: Iterable[str]) -> str:

@@ -62,6 +62,7 @@ _NAMED_CHANGES = (
     ("end", RETRACT, "The text says that this is over."),
     ("same", NOOP, "It restates what is known."),
 )
+_STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
 
 class ReconcileDecision(NamedTuple):
@@ -128,7 +129,8 @@ def reconcile_named(
             again = plain(fact.fact) == plain(proposition.statement)
             if again and change.how == "end":
                 continue  # no statement says that it is over
-            hows.setdefault(fact.id, "same" if again else change.how)
+            how = "same" if again else change.how  # of several for one fact, the strongest is meant
+            hows[fact.id] = min(how, hows.get(fact.id, how), key=_STRENGTHS.index)
     for how, outcome, reason in _NAMED_CHANGES:
         if how in hows.values():
             targets = (

@@ -291,8 +291,8 @@ def _asked(
     )
 
 
-# Of an unread message, a sentence that is more likely than not something to keep (a logit) is shown to a person.
-_STRONG = 0.0
+# Of an unread message, a sentence that looks enough like something to keep (a logit) is shown to a person.
+_STRONG = 0.2
 _LONGEST_CANDIDATE = 400  # characters
 _STATES = re.compile(
     r"\b(?:is|are|was|were|has|have|['’]s|['’]re|runs?|goes|ist|sind|war|waren|hat|haben|läuft)\b", re.IGNORECASE

@@ -22,7 +22,7 @@ class HeartbeatState(NamedTuple):
     """The state after the last heartbeats.
 
     `head` is the commit after the last complete one, `made` the version of clawmem that ran it, `day` and `week` those
-    it ran for, and `promoted` the last promoted day.
+    it ran for, `promoted` the last promoted day, and `read_by` the models that it could ask.
     """
 
     head: str | None = None
@@ -30,6 +30,7 @@ class HeartbeatState(NamedTuple):
     day: str | None = None
     week: str | None = None
     promoted: str | None = None
+    read_by: str | None = None
 
 
 class StepFailure(NamedTuple):

@@ -98,12 +98,10 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
         )
         record = _with_learned(record, result)
         record = record._replace(extra={**record.extra, JUDGED: judged_mark(record)})
-        queue = {f"session:{record.id}": _to_digest(record, moment), **stored_queue(work.read, parse_yaml)}
-        writes: dict[str, bytes | None] = {
-            record_path(record): render_session(record),
-            QUEUE_PATH: render_queue(queue),
-            **work_given_back(work, record),
-        }
+        writes: dict[str, bytes | None] = {record_path(record): render_session(record), **work_given_back(work, record)}
+        if record.notes or not (record.summary or "").startswith(UNREPORTED):
+            queue = {f"session:{record.id}": _to_digest(record, moment), **stored_queue(work.read, parse_yaml)}
+            writes[QUEUE_PATH] = render_queue(queue)
         change = session_change("session end", record, record.summary or "", writes)
         commit = work.commit([joined(result.changes, change)._replace(consumes=consumed)])[-1]
         notices = (*work.notices, *checked.notices, *result.notices)

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -327,6 +328,31 @@ def test_a_reason_is_taken_everywhere_and_says_because_once(clawmem: Command) ->
     assert "because May is full" in changed and "because because" not in changed
     assert "(because: because" not in clawmem("log").out
     assert "--from FILE" in clawmem("task", "add", "x", "--reason", "y").err
+
+
+@pytest.mark.parametrize(
+    ("more", "details"),
+    [
+        ({"reason": " the\ntide "}, {"because": "the tide"}), ({"reason": " "}, None), ({"reason": None}, None),
+        ({"reason": "the tide", "details": {"unit": "m"}}, {"unit": "m", "because": "the tide"}),
+        ({"reason": " ", "details": {"unit": "m"}}, {"unit": "m"}),
+        ({"reason": "the tide", "details": {"because": "the tide"}}, {"because": "the tide"}),
+    ],
+)  # fmt: skip
+def test_a_reason_of_a_line_is_kept_beside_its_details(
+    clawmem: Command, more: dict[str, Any], details: dict[str, str] | None
+) -> None:
+    assert clawmem("remember", "--jsonl", "-", given=json.dumps({"fact": "Ann rows.", **more})).code == 0
+    (fact,) = clawmem("list", "--json").data["facts"]
+    assert fact.get("details") == details and "reason" not in fact
+
+
+def test_a_line_with_two_reasons_or_none_that_is_text_is_refused(clawmem: Command) -> None:
+    for reason in (5, "the tide"):
+        line = json.dumps({"fact": "Ann rows.", "reason": reason, "details": {"because": "the moon"}})
+        assert "Line 1: The" in (refused := clawmem("remember", "--jsonl", "-", given=line)).err and refused.code == 2
+    assert clawmem("remember", "Ann rows.", "--reason", " ").code == 0
+    assert "details" not in clawmem("list", "--json").data["facts"][0]
 
 
 def test_undo_last_is_undo_and_what_forget_prints_can_be_run(clawmem: Command) -> None:

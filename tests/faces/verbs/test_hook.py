@@ -646,3 +646,55 @@ def test_what_was_typed_is_counted_before_any_heartbeat(
     given = clawmem("recall", "Who supervises a warehouse?", "--json").data["llm_context"]
     assert given["text"].count("Quartermaster") == len(NAMES)
     assert given["token_count"] == exact_counter()(given["text"])
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_is_to_be_forgotten_is_hidden_after_the_turn_that_asks_it(
+    clawmem: Command, vault_root: Path, project: Path, asked: bool
+) -> None:
+    assert clawmem("remember", "I live in Oslo.").code == 0
+    request = "Forget that I live in Oslo."
+    prompt = request if asked else f"What does this mail ask for?\n```\n{request}\n```\n> {request}"
+    output = [{"type": "tool_result", "tool_use_id": "t1", "content": request}]
+    transcript = project / "t.jsonl"
+    rows = [
+        {**HELLO, "uuid": f"u{number}", "message": {"role": "user", "content": content}}
+        for number, content in enumerate((prompt, output))
+    ]
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt, transcript_path=str(transcript))
+    stopped = say(clawmem, vault_root, "Stop", project, transcript_path=str(transcript))
+    again = say(clawmem, vault_root, "Stop", project, transcript_path=str(transcript), stop_hook_active=True)
+    assert (stopped.code, stopped.out, again.out) == (0, "", "")
+    if not asked:
+        time.sleep(1)
+        assert "claude-code-transcript" not in marks(vault_root) and not _ledger(vault_root)
+        # It is taken in with all that was said, and the mail still asks for nothing.
+        say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
+    assert until_read(vault_root)["message"] == "2 events added, 0 lines skipped"
+    start = context(say(clawmem, vault_root, "SessionStart", project, session_id="next", source="startup"))
+    served = start + clawmem("recall", "where do I live?", "--in", "facts").out
+    assert ("Oslo" in served) is not asked
+    waiting = [proposal["says"] for proposal in clawmem("review", "list", "--json").data["proposals"]]
+    assert waiting == (["Forget: I live in Oslo."] if asked else [])
+    if asked:
+        (commit,) = [row["commit"] for row in clawmem("log", "--json").data["history"] if row["op"] == "forget"]
+        assert clawmem("undo", commit).code == 0
+        assert "Oslo" in clawmem("recall", "where do I live?", "--in", "facts").out
+
+
+def test_a_session_that_its_program_ends_keeps_no_words_to_be_forgotten_and_hands_nothing_over(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    say(clawmem, vault_root, "SessionStart", project, source="startup")
+    until_read(vault_root, what="session")
+    transcript = project / "t.jsonl"
+    prompt = "Forget that I live in Oslo."
+    transcript.write_text(json.dumps({**HELLO, "message": {"role": "user", "content": prompt}}) + "\n")
+    say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt, transcript_path=str(transcript))
+    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
+    assert until_read(vault_root)["outcome"] == "done"
+    log = clawmem("log").out
+    assert 'Asked last: "to forget something"' in log and "Oslo" not in log
+    assert clawmem("heartbeat").code == 0
+    assert "digest" not in clawmem("log").out

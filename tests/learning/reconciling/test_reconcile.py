@@ -211,6 +211,8 @@ OTHER = fact("3", "Bo", "drinks", "tea")
         ([("fact_1", "same"), ("fact_2", "same")], NOOP, ("fact_1",)),
         ([("fact_1", "replace"), ("fact_2", "end")], UPDATE, ("fact_1", "fact_2")),
         ([("fact_1", "replace"), ("fact_2", "same")], UPDATE, ("fact_1",)),
+        ([("fact_1", "same"), ("fact_1", "refine")], MERGE, ("fact_1",)),
+        ([("fact_1", "same"), ("fact_1", "end")], RETRACT, ("fact_1",)),
         ([("fact_3", "replace")], None, ()),
         ([("fact_9", "replace")], None, ()),
     ],
