@@ -20,6 +20,7 @@ from clawmem.learning.pending import pending, reader_of, unread_by_harness, wait
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, parse_events
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
@@ -99,8 +100,13 @@ def test_days_behind_the_task_are_counted_and_not_read(vault: Vault, caller: Cal
     for day in range(10, 20):
         ingest(vault, _talk(day, [f"Boiler {day} is at the yard.", f"Crane {day} lifts it.", served]), caller, "x")
     read: list[str] = []
-    parse = learning_pending.parse_events
-    monkeypatch.setattr(learning_pending, "parse_events", lambda data, path: read.append(path) or parse(data, path))
+    parse = parse_events
+
+    def recorded(data: bytes, path: str) -> tuple[Event, ...]:
+        read.append(path)
+        return parse(data, path)
+
+    monkeypatch.setattr(learning_pending, "parse_events", recorded)
     assert pending(vault, caller, most_events=2).waiting == 20
     assert [path[-8:-6] for path in read] == ["10"]
     assert waiting_count(vault) == 20
