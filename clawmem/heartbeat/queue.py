@@ -25,7 +25,7 @@ from clawmem.learning.by_model.telemetry import (
     model_runs,
     spent_in,
 )
-from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others, pending
+from clawmem.learning.pending import DEFAULT_TOKENS, pending, reader_of
 from clawmem.learning.promote import PromoteResult, apply_promotion, promotion_tasks
 from clawmem.learning.report import replacement_line
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
@@ -163,8 +163,7 @@ def next_task(
     the next message does not fit.
     """
     if kind in (None, READ):
-        elsewhere = held_with_others(vault, caller.agent)
-        found = pending(vault, caller, limit_tokens, session, set_aside, skip=elsewhere, by_caller=True)
+        found = pending(vault, caller, limit_tokens, session, set_aside, reads=reader_of(caller.agent), by_caller=True)
         if found.text or session or set_aside or kind:
             return QueueTask(found.key, READ, found.text, found.tokens, found.events, found.known, found.waiting)
     count, others = exact_counter(), [(other_kind.name, task) for other_kind in queue_kinds()

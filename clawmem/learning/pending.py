@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import facts_about, facts_from_event
 from clawmem.index.tables.background import exact_counter
+from clawmem.index.tables.contents import messages_by_day
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.task import (
     EventPiece,
     ReadingTask,
     follow_up_key,
-    has_words,
     is_readable,
     piece_label,
     split_events,
@@ -33,16 +34,16 @@ from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_pr
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.harness import HARNESS, HARNESSES
+from clawmem.model.harness import HARNESSES, harness_of
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal
 from clawmem.model.proposals.para import Proposition, learned_fact
 from clawmem.model.proposals.proposal import ADD, CANDIDATES, Proposal, is_candidate, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.cursor import CURSOR_PATH, events_after, parse_cursor
+from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, events_after, parse_cursor
 from clawmem.model.records.event import Event, parse_events
-from clawmem.model.safety.recalled_text import mask_recalled, parts_of
+from clawmem.model.safety.recalled_text import has_words, mask_recalled, parts_of
 from clawmem.vault.state.reading_state import (
     EventProgress,
     GivenTask,
@@ -55,6 +56,8 @@ from clawmem.vault.vault import Vault
 DEFAULT_TOKENS = 12_000
 MOST_EVENTS = 60
 _UNREAD = EventProgress()
+Readers = Callable[[str | None], bool]
+"""Whether the events of sessions with a harness, or with none, are to be read."""
 _SPARE = 40  # tokens of an event's row beside its text
 
 
@@ -83,27 +86,38 @@ def pending(
     most_events: int = MOST_EVENTS,
     most_facts: int = 0,
     skip: Collection[str] = (),
+    reads: Readers = lambda harness: True,
     keep: bool = True,
     by_caller: bool = False,
 ) -> PendingTask:
     """Return the next task of at most `limit_tokens`: the oldest events that no model has read, or those of a session.
 
     The events of one conversation stand together, in order. With `set_aside`, it is about the events on which a model
-    failed. `skip` are ids of events that are left out; those that failed alone come last, each alone. For the calling
-    agent (`by_caller`), doubtful facts that it was asked about come first. Unless `keep` is false, what the task calls
-    1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing else is written.
+    failed. Left out are events whose ids `skip` has, and those whose harness `reads` refuses; those that failed alone
+    come last, each alone. For the calling agent (`by_caller`), doubtful facts that it was asked about come first.
+    Unless `keep` is false, what the task calls 1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing
+    else is written.
     Raise InvalidInput if not one event fits into the limit.
     """
     state = read_reading_state(vault)
-    waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
     user = vault.settings.words("user.name")
-    wanted = [said_by_user(wait, user) for wait in waits if session in (None, wait.session) and wait.id not in skip]
     failing = {key for key, event in state.events.items() if event.failed}
-    whole = (event for event in wanted if event.id not in failing)
-    events = list(islice(filter(is_readable, whole), most_events))
-    # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
-    more = sum(1 for _ in filter(has_words, whole))
-    failed = [event for event in wanted if event.id in failing and is_readable(event)]
+    events, failed, more = list[Event](), list[Event](), 0
+    days = [_UnreadDay(_of_set_aside(vault, state))] if set_aside else _unread_days(vault, state, skip)
+    for day in days:
+        # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
+        if day.by_harness is not None and session is None and len(events) == most_events:
+            more += sum(number for harness, number in day.by_harness.items() if reads(harness))
+            continue
+        for event in day.events:
+            if session not in (None, event.session) or event.id in skip or not reads(harness_of(event)):
+                continue
+            if event.id in failing:
+                failed += [said_by_user(event, user)] if is_readable(event) else []
+            elif len(events) < most_events:
+                events += [said_by_user(event, user)] if is_readable(event) else []
+            else:
+                more += has_words(event)
     if not events and not failed:
         return PendingTask()
     count = exact_counter()
@@ -137,43 +151,72 @@ def after_cursor(vault: Vault, state: ReadingState | None = None, newest_first: 
 
     With a `state`, those are left out that it marks as read or set aside.
     """
-    cursor = parse_cursor(vault.read(CURSOR_PATH))
     order = reversed if newest_first else iter
-    for path in order(ledger_paths(vault, None)):
-        data, reached = vault.read(path) or b"", cursor.by_model.get(PurePosixPath(path).stem)
-        if reached and data.count(b"\n") == reached.events and reached.last.encode() in data.rsplit(b"\n", 2)[-2]:
-            continue  # a day that was read to its end
-        events = parse_events(data, path)
-        for event in order(events_after(events, cursor.by_model.get(PurePosixPath(path).stem))):
+    for path, data, reached in _ledgers_after(vault, newest_first):
+        for event in order(events_after(parse_events(data, path), reached)):
             passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
             if not passed:
                 yield event
 
 
-def held_with_others(vault: Vault, harness: str | None, with_none: bool = False) -> frozenset[str]:
-    """Return the ids of the waiting events of sessions that were held with another harness than this one; with
-    `with_none` also of those that were held with none."""
+def _ledgers_after(vault: Vault, newest_first: bool = False) -> Iterator[tuple[str, bytes, DayProgress | None]]:
+    """Yield the path, contents and progress of each ledger that no model or agent has read to its end."""
+    cursor = parse_cursor(vault.read(CURSOR_PATH))
+    for path in sorted(ledger_paths(vault, None), reverse=newest_first):
+        data, reached = vault.read(path) or b"", cursor.by_model.get(PurePosixPath(path).stem)
+        if reached and data.count(b"\n") == reached.events and reached.last.encode() in data.rsplit(b"\n", 2)[-2]:
+            continue
+        yield path, data, reached
+
+
+class _UnreadDay(NamedTuple):
+    """The waiting events of a day, read when asked for, and how many messages are among them by their harness, or None
+    if the index does not know."""
+
+    events: Iterable[Event]
+    by_harness: Mapping[str | None, int] | None = None
+
+
+def _unread_days(vault: Vault, state: ReadingState, skip: Collection[str] = ()) -> Iterator[_UnreadDay]:
+    """Yield the days after the cursor, oldest first. The index counts what no state and no `skip` names."""
+    apart = {*state.events, *state.set_aside, *skip}
+    known = run_query(vault, lambda index: messages_by_day(index, apart))
+    for path, data, reached in _ledgers_after(vault):
+        counted_day = known.get(PurePosixPath(path).stem)
+        by_harness = counted_day.by_harness if counted_day and not reached and counted_day.are_of(data) else None
+        yield _UnreadDay(_events_of_day(path, data, reached, state), by_harness)
+
+
+def _events_of_day(path: str, data: bytes, reached: DayProgress | None, state: ReadingState) -> Iterator[Event]:
+    for event in events_after(parse_events(data, path), reached):
+        if not state.events.get(event.id, _UNREAD).done and event.id not in state.set_aside:
+            yield event
+
+
+def _waiting_by_harness(vault: Vault) -> Counter[str | None]:
+    found = Counter[str | None]()
+    for day in _unread_days(vault, read_reading_state(vault)):
+        found.update(map(harness_of, filter(has_words, day.events)) if day.by_harness is None else day.by_harness)
+    return found
+
+
+def reader_of(harness: str | None, with_none: bool = True) -> Readers:
+    """Return what the reader of a harness reads: no session with another one and, unless `with_none`, no session with
+    none. Who is no harness reads all."""
     if harness not in HARNESSES:
-        return frozenset()
-    waits = ((event.id, held_with(event)) for event in after_cursor(vault))
-    return frozenset(key for key, name in waits if name != harness and (with_none or name in HARNESSES))
+        return lambda name: True
+    return lambda name: name == harness or (with_none and name not in HARNESSES)
 
 
 def unread_by_harness(vault: Vault) -> dict[str, int]:
     """Return how many messages wait of the sessions with each harness that no model of this machine reads."""
-    waits = filter(has_words, after_cursor(vault, read_reading_state(vault)))
-    counts = Counter(name for name in map(held_with, waits) if name in HARNESSES)
+    counts = {name: number for name, number in _waiting_by_harness(vault).items() if name in HARNESSES}
     return {name: number for name, number in counts.items() if name and not reads_sessions_of(vault.settings, name)}
-
-
-def held_with(event: Event) -> str | None:
-    """Return the harness with which a session was held: that of its transcript, or else who stored the event."""
-    return (event.metadata or {}).get(HARNESS) or event.agent
 
 
 def waiting_count(vault: Vault) -> int:
     """Return how many events wait for a model or an agent; those with a credential, which nobody is shown, count."""
-    return sum(1 for _ in filter(has_words, after_cursor(vault, read_reading_state(vault))))
+    return _waiting_by_harness(vault).total()
 
 
 def by_conversation(events: Iterable[Event]) -> list[Event]:

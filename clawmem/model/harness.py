@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled
 
 READER = "CLAWMEM_READER"
@@ -61,7 +62,7 @@ TRANSCRIPTS = {
 }
 """The formats in which a harness writes down its conversations."""
 HARNESS = "harness"
-"""The key of an event's metadata with the harness whose transcript somebody else imported."""
+"""The key of an event's metadata with the harness whose transcript somebody else imported; see `harness_of`."""
 HANDED_IN = {"openclaw": "openclaw-trajectory", "opencode": "opencode"}
 """The formats of conversations that a harness hands in by `clawmem ingest` after each turn: it writes no transcript."""
 PLAIN = {text: text for text in (START, PROMPT, TURN, COMPACT, END)}
@@ -81,6 +82,11 @@ class HookCall(NamedTuple):
     prompt: str = ""
     source: str = ""
     again: bool = False
+
+
+def harness_of(event: Event) -> str | None:
+    """Return the harness with which a session was held: that of its transcript, or else who stored the event."""
+    return (event.metadata or {}).get(HARNESS) or event.agent
 
 
 def events_of(harness: str) -> Mapping[str, str]:

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.background import exact_counter
+from clawmem.learning import pending as learning_pending
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
-from clawmem.learning.pending import pending
+from clawmem.learning.pending import pending, reader_of, unread_by_harness, waiting_count
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, parse_events
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
@@ -86,3 +89,42 @@ def test_a_day_that_moved_is_the_value_and_not_the_start(vault: Vault, caller: C
     assert (fact.valid_from or "") < "2026-12-10"
     facts = {placed.fact.fact: placed.fact for placed in run_query(vault, lambda index: list(all_facts(index)))}
     assert not facts["The release of Kestrel is on 3 December 2026."].is_current
+
+
+def _talk(day: int, texts: list[str]) -> list[Message]:
+    return [Message(n, "user", text, f"2026-11-{day}T10:{n:02}:00Z", "Ada", f"s{day}") for n, text in enumerate(texts)]
+
+
+def test_days_behind_the_task_are_counted_and_not_read(vault: Vault, caller: Caller, monkeypatch: Any) -> None:
+    served = "<clawmem-context>The crane is back.</clawmem-context>"
+    for day in range(10, 20):
+        ingest(vault, _talk(day, [f"Boiler {day} is at the yard.", f"Crane {day} lifts it.", served]), caller, "x")
+    read: list[str] = []
+    parse = parse_events
+
+    def recorded(data: bytes, path: str) -> tuple[Event, ...]:
+        read.append(path)
+        return parse(data, path)
+
+    monkeypatch.setattr(learning_pending, "parse_events", recorded)
+    assert pending(vault, caller, most_events=2).waiting == 20
+    assert [path[-8:-6] for path in read] == ["10"]
+    assert waiting_count(vault) == 20
+
+
+def test_a_ledger_that_the_index_does_not_hold_is_read(vault: Vault, caller: Caller) -> None:
+    for day in (10, 11, 12):
+        ingest(vault, _talk(day, [f"Boiler {day} is at the yard."]), caller, "x")
+    edited = vault.root / "ledger" / "2026-11-12.jsonl"
+    edited.write_text(edited.read_text() + edited.read_text().replace("evt_", "evt_f").replace("Boiler", "Crane"))
+    assert pending(vault, caller, most_events=1).waiting == 4
+    apply_answer(vault, caller, json.dumps({"task": pending(vault, caller, most_events=1).key, "facts": []}))
+    assert pending(vault, caller, most_events=1).waiting == 3
+
+
+def test_sessions_with_another_harness_are_not_counted(vault: Vault, caller: Caller) -> None:
+    for day, harness in ((10, "codex"), (11, "codex"), (12, "gemini"), (13, "gemini"), (14, "gemini")):
+        ingest(vault, _talk(day, [f"Boiler {day} is at the yard."]), caller._replace(agent=harness), "x")
+    assert pending(vault, caller, most_events=1, reads=reader_of("codex")).waiting == 2
+    assert pending(vault, caller, most_events=1, reads=reader_of("gemini")).waiting == 3
+    assert unread_by_harness(vault) == {"codex": 2, "gemini": 3}

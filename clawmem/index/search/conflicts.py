@@ -166,7 +166,7 @@ _BEGIN, _ENDING = 2, 3
 _ENDINGS = ("", "e", "y", "s")
 # With fewer letters, two words that differ in this way are often both meant: `plane` and `planet`, `Marta` and `Maria`.
 _SWAPPED, _MORE_OR_FEWER, _OTHER = 5, 6, 7
-_HEARD = re.compile(r"(\w)\1|y|c(?=[eiy]|$)|[oa]r$")
+_HEARD = re.compile(r"(\w)\1|y|c(?=[eiy]|$)|[oa]r$", re.MULTILINE)
 _HEARD_AS = {"y": "i", "c": "s", "or": "er", "ar": "er"}
 
 
@@ -188,23 +188,24 @@ def _nearest(index: Index, word: str) -> str | None:
         term for engine in (index.engine, index.passage_engine) for begin in begins for term in engine.terms(begin)
     }
     terms |= {f"{term[:-1]}y" for term in terms if term.endswith("i")}  # the stem of `birthday` is `birthdai`
-    near = sorted((term for term in terms if _is_slip(word, term)), key=lambda term: (len(term), term), reverse=True)
-    alike = [term for term in terms if _sounds_alike(word, term)]
+    slips = (term for term in terms if _may_be_slip(word, term) and _is_slip(word, term))
+    near = sorted(slips, key=lambda term: (len(term), term), reverse=True)
+    alike = _sounding_alike(word, [term for term in terms if len(term) >= _SWAPPED])
     near += alike if len(alike) == 1 else []
     begun = [term for term in terms if term.startswith(word) and 1 < len(term) - len(word) <= _ENDING]
     near += begun if len(begun) == 1 else []
     return next((text for term in near for text in written_forms(index, term)), None)
 
 
-def _sounds_alike(word: str, term: str) -> bool:
-    """Return whether a word is a term as it is heard, perhaps with an ending: `alergic`, `boyler`, `spruse`."""
-    heard, meant = (_HEARD.sub(lambda found: _HEARD_AS.get(found[0], found[0][0]), text) for text in (word, term))
-    return (
-        len(word) >= _MORE_OR_FEWER
-        and len(term) >= _SWAPPED
-        and heard.startswith(meant)
-        and len(heard) - len(meant) <= _ENDING
+def _sounding_alike(word: str, terms: Sequence[str]) -> list[str]:
+    """Return the terms that a word is as it is heard, perhaps with an ending: `alergic`, `boyler`, `spruse`."""
+    if len(word) < _MORE_OR_FEWER:
+        return []
+    heard, *meant = _HEARD.sub(lambda found: _HEARD_AS.get(found[0], found[0][0]), "\n".join((word, *terms))).split(
+        "\n"
     )
+    begun = tuple(heard[:end] for end in range(len(heard) - _ENDING, len(heard) + 1))
+    return [term for term, sound in zip(terms, meant, strict=True) if sound in begun]
 
 
 def written_forms(index: Index, term: str) -> list[str]:
@@ -212,6 +213,13 @@ def written_forms(index: Index, term: str) -> list[str]:
     engines = (index.engine, index.passage_engine)
     written = (f"{term}{ending}" for ending in _ENDINGS)
     return next(([text] for text in written if any(engine.count((text,), 1) for engine in engines)), [])
+
+
+def _may_be_slip(word: str, term: str) -> bool:
+    """Return whether a term has a length that `_is_slip` accepts, and the first letters of the word or else its last
+    ones: a slip is in one place only."""
+    near = max(_SWAPPED, len(word) - _ENDING - 1) <= len(term) <= len(word) + 1
+    return near and (term.startswith(word[:_LETTERS]) or term[_LETTERS + 1 :] in word)
 
 
 def _is_slip(word: str, term: str) -> bool:

@@ -34,12 +34,12 @@ def exact_counter() -> Callable[[str], int]:
 
     Raise StorageFailed if the vocabulary in this package is damaged.
     """
-    import base64
+    import binascii
 
     import tiktoken  # 0.1 s with its vocabulary: never imported by a search
 
-    lines = (line.split() for line in _vocabulary().splitlines())
-    ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+    words = _vocabulary().split()
+    ranks = dict(zip(map(binascii.a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
     encoding = tiktoken.Encoding("cl100k_base", pat_str=_PIECES, mergeable_ranks=ranks, special_tokens={})
     return lambda text: len(encoding.encode_ordinary(text))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from zlib import crc32
 
 from clawmem.errors import Unreadable
 from clawmem.index.tables.schema import MODEL_RUN, SPOKEN
@@ -78,6 +80,40 @@ def events_after(
         elif rows[day] < numbers.last:
             left[day] = int(index.database.execute(query, (day, rows[day])).fetchone()[0])
     return left
+
+
+class DayMessages(NamedTuple):
+    """The size and the CRC-32 of a day's ledger as it was indexed, its number of events, and of those in which somebody
+    says something the number by the harness with which it was said."""
+
+    size: int
+    crc: int
+    events: int
+    by_harness: Counter[str | None]
+
+    def are_of(self, data: bytes) -> bool:
+        """Return whether these are the messages of a ledger file, each id once."""
+        return len(data) == self.size and data.count(b"\n") == self.events and crc32(data) == self.crc
+
+
+def messages_by_day(index: Index, apart: Collection[str]) -> dict[str, DayMessages]:
+    """Return the messages of each day, but for the days of the events with ids `apart`; none of an index that does not
+    show all."""
+    if index.is_restricted:
+        return {}
+    days = {
+        day: DayMessages(size, crc, events, Counter())
+        for day, size, crc, events in index.database.execute(
+            "SELECT day, size, crc, events FROM ledger WHERE day NOT IN (SELECT event.day FROM json_each(?) AS given"
+            " CROSS JOIN event INDEXED BY event_id ON event.id = given.value)",
+            (json.dumps([*apart]),),
+        )
+    }
+    query = f"SELECT day, harness, count(*) FROM event INDEXED BY event_day WHERE kind = {SPOKEN} GROUP BY day, harness"
+    for day, harness, number in index.database.execute(query):
+        if day in days:
+            days[day].by_harness[harness] = number
+    return days
 
 
 def unread_messages(vault: Vault, index: Index, days: Mapping[str, DayEvents] | None = None) -> tuple[int, str]:

@@ -12,6 +12,7 @@ from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact_words import UNREVIEWED
+from clawmem.model.harness import harness_of
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import (
@@ -23,7 +24,6 @@ from clawmem.model.records.event import (
     event_from_record,
     event_to_line,
     is_hidden_in_part,
-    is_silent,
     line_of,
     marked_by,
     parse_events,
@@ -34,12 +34,13 @@ from clawmem.model.records.event import (
 from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.records.strict_json import checksum, read_json
+from clawmem.model.safety.recalled_text import has_words
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import LINE, PART, SPREAD, search_texts
 
 _EVENT = (
-    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, kind, mark, line, seal)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, kind, harness, mark,"
+    " line, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BATCH = 1000
@@ -206,11 +207,12 @@ def _turns_of(index: Index, sitting: str) -> int:
 def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tuple[object, ...]:
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
-    kind = MODEL_RUN if RUN_KEY in (event.metadata or {}) else OTHER if recalled or is_silent(event) else SPOKEN
+    kind = MODEL_RUN if RUN_KEY in (event.metadata or {}) else SPOKEN if has_words(event) else OTHER
+    harness = None if (name := harness_of(event)) is None else str(name)
     mark = _mark(event) if event.metadata and not event.metadata.keys().isdisjoint(FOR_SOME) else None
     return (
-        *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind, mark),
-        line,
+        *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind),
+        *(harness, mark, line),
         checksum(n, event.id, day, line),
     )
 

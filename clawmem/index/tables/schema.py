@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 QUARANTINE_PACE = -1
 # The values of `event.kind`: somebody says something, clawmem's own record of a model's run, and the rest.
 OTHER, SPOKEN, MODEL_RUN = 0, 1, 2
-VERSION = "37"
+VERSION = "38"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -27,7 +27,8 @@ VERSION = "37"
 #   `fact.tokens`: the tokens of its context line, exact if
 #   `exact` is 1. `used`, `weight`, `pace`: what its tier depends on, see `clawmem.index.search.by_tier`.
 # - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there;
-#   of a line that tells a message, the row of that message. `kind`: SPOKEN, MODEL_RUN or OTHER.
+#   of a line that tells a message, the row of that message. `kind`: SPOKEN, MODEL_RUN or OTHER. `harness`: with which
+#   it was said, see `harness_of`.
 #   `tokens`: those of its context line, or NULL, and `words` those of each word of a long text. `verdict`: whether it
 #   reads as an order, or NULL, see `clawmem.index.tables.background`.
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed, and its `DayEvents`.
@@ -110,6 +111,7 @@ CREATE TABLE event (
     asks INTEGER NOT NULL,
     recalled INTEGER NOT NULL,
     kind INTEGER NOT NULL,
+    harness TEXT,
     mark TEXT,
     line TEXT NOT NULL,
     seal INTEGER NOT NULL,
@@ -120,7 +122,7 @@ CREATE TABLE event (
 CREATE UNIQUE INDEX event_id ON event (id, day);
 CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, asks, role);
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX event_day ON event (day, n, kind);
+CREATE INDEX event_day ON event (day, n, kind, harness);
 CREATE INDEX event_mark ON event (mark) WHERE mark IS NOT NULL;
 CREATE INDEX event_run ON event (day, n) WHERE kind = 2;
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, islice
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import open_index
@@ -115,15 +117,19 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     owners = frozenset(("", agent or ""))
     own = {entity: name for name in speakers for entity in entities_known_as(index, normal(name))}
     named = {**own, **entities_called(index, names_in(text))}
-    standing = [_of_fact(placed) for placed in reversed(_candidates(index, pieces, speakers, named, owners).values())]
-    score = _Relevance(text, speakers, named, catalog).score
-    ranked = sorted(((score(fact), fact) for fact in standing), key=lambda pair: pair[0], reverse=True)
-    # With their stems, which are compared with every piece.
-    touched = [
-        (fact, word_beginnings(f"{fact.statement} {fact.object or ''}")) for worth, fact in ranked if worth >= _WORD
-    ]
-    best = (fact for piece in pieces for fact in _nearest(touched, word_beginnings(piece.text)))
-    chosen = list(dict.fromkeys((*best, *(fact for worth, fact in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
+    relevance = _Relevance(text, speakers, named, catalog)
+    found = [_of_fact(placed) for placed in reversed(_candidates(index, pieces, speakers, named, owners).values())]
+    ranked = sorted(map(relevance.scored, found), key=lambda scored: scored.worth, reverse=True)
+    touched = [scored for scored in ranked if scored.worth >= _WORD]
+    # The search for credentials takes long, and few facts are chosen.
+    is_clean = cache(lambda statement: find_secret(statement) is None)
+    best = (fact for piece in pieces for fact in _nearest(touched, word_beginnings(piece.text), is_clean))
+    rest = (scored.fact for scored in touched if scored.worth >= _SINGLE and is_clean(scored.fact.statement))
+    chosen: dict[KnownFact, None] = {}
+    for fact in chain(best, rest):
+        if len(chosen) == MAX_KNOWN:
+            break
+        chosen.setdefault(fact)
     labelled = [fact._replace(label=f"k{number}") for number, fact in enumerate(chosen, 1)]
     wanted = {fact.entity for fact in chosen} - own.keys()
     wanted |= entities_called(index, names_in("\n".join(piece.text for piece in pieces))).keys()
@@ -131,10 +137,13 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     return Known(tuple(labelled), tuple(shown[:_MOST_PLACES]))
 
 
-def _nearest(known: Sequence[tuple[KnownFact, frozenset[str]]], stems: frozenset[str]) -> list[KnownFact]:
-    """Return the two known facts with most words in common with a piece."""
-    shared = [(len(stems & words), fact) for fact, words in known] if stems else []
-    return [fact for number, fact in sorted(shared, key=lambda pair: -pair[0])[:_BEST_OF_PIECE] if number]
+def _nearest(
+    known: Iterable[_ScoredFact], stems: frozenset[str], is_clean: Callable[[str], bool]
+) -> Iterator[KnownFact]:
+    """Yield the two clean facts with most words in common with a piece."""
+    shared = [(number, fact) for _, fact, words in known if (number := len(stems & words))]
+    ranked = (fact for _, fact in sorted(shared, key=lambda pair: -pair[0]) if is_clean(fact.statement))
+    return islice(ranked, _BEST_OF_PIECE)
 
 
 def turns_before(events: Sequence[Event], first: EventPiece, most: int = MAX_BEFORE) -> tuple[Event, ...]:
@@ -182,7 +191,7 @@ def _candidates(
 def _is_shown(placed: PlacedFact, owners: Collection[str]) -> bool:
     fact = placed.fact
     good = fact.is_current and fact.trust != EXTERNAL and _owner(placed.entity) in owners
-    return good and quarantine_rule(fact) is None and find_secret(fact.fact) is None
+    return good and quarantine_rule(fact) is None
 
 
 def _owner(entity: str) -> str:
@@ -194,6 +203,14 @@ def _of_fact(placed: PlacedFact) -> KnownFact:
     return KnownFact(
         "", fact.id, fact.fact, fact.subject, fact.predicate, fact.object, (fact.valid_from or "")[:10], placed.entity
     )
+
+
+class _ScoredFact(NamedTuple):
+    """A fact, its worth, and the beginnings of its words, which are compared with every piece."""
+
+    worth: float
+    fact: KnownFact
+    words: frozenset[str]
 
 
 class _Relevance:
@@ -211,13 +228,14 @@ class _Relevance:
             if any(f" {phrase} " in plain for phrase in (name.replace("_", " "), *predicate.phrases))
         }
 
-    def score(self, fact: KnownFact) -> float:
-        """Return the worth of a fact; of equal ones, the later one comes first."""
-        shared = len(word_beginnings(f"{fact.statement} {fact.object or ''}") & self._stems)
+    def scored(self, fact: KnownFact) -> _ScoredFact:
+        """Return a fact with its worth; of equal ones, the later one comes first."""
+        words = word_beginnings(f"{fact.statement} {fact.object or ''}")
         of_speaker = normal(fact.subject or "") in self._speakers
-        return (
-            _WORD * min(4, shared)
+        worth = (
+            _WORD * min(4, len(words & self._stems))
             + _RELATION * (fact.predicate in self._relations)
             + _SINGLE * (fact.predicate in self._single and of_speaker)
             + _NAMED * (fact.entity in self._named and not of_speaker)
         )
+        return _ScoredFact(worth, fact, words)

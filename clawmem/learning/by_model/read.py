@@ -19,7 +19,15 @@ from clawmem.learning.by_model.telemetry import (
     trial_event,
 )
 from clawmem.learning.learn import LearnResult, learn_from
-from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
+from clawmem.learning.pending import (
+    MOST_EVENTS,
+    PendingTask,
+    Readers,
+    after_cursor,
+    pending,
+    reader_of,
+    waiting_count,
+)
 from clawmem.llm.budget import Account, Prices, Spent, amount
 from clawmem.llm.choice import Model, choose_model, further_readers, more_presets
 from clawmem.llm.client import Message, check_model, prices_of
@@ -64,11 +72,11 @@ def read_by_model(
     rest: list[LearnResult] = []
     failures: list[ClawmemError] = []
     for other in further_readers(model, vault.settings, vault.environment):
-        further = _ReadingRun(vault, caller, other, held_with_others(vault, other.harness, with_none=True))
+        further = _ReadingRun(vault, caller, other, reader_of(other.harness, with_none=False))
         problem = further.read()
         rest.append(further.result(problem, []))
         failures += [problem] if problem else []
-    run = _ReadingRun(vault, caller, model, held_with_others(vault, model.harness))
+    run = _ReadingRun(vault, caller, model, reader_of(model.harness))
     problem = run.read()
     if not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
         # What no model is shown counts as read, too.
@@ -82,7 +90,7 @@ def read_by_model(
 class _ReadingRun:
     """The state of one run: what was learned, which events failed alone, and the cost."""
 
-    def __init__(self, vault: Vault, caller: Caller, model: Model, others: frozenset[str]) -> None:
+    def __init__(self, vault: Vault, caller: Caller, model: Model, reads: Readers) -> None:
         self._vault = vault
         self._caller = caller
         self._model = model
@@ -92,7 +100,7 @@ class _ReadingRun:
         self._most = max(1, min(MOST_EVENTS, model.limits.tokens // _EVENT_TOKENS))
         self._batch = min(read_reading_state(vault).batch or self._most, self._most)
         self._failing: list[str] = []
-        self._others = others
+        self._reads = reads
         self._answered = False
         self._done: list[LearnResult] = []
         self._dropped: Counter[str] = Counter()
@@ -164,7 +172,7 @@ class _ReadingRun:
         while True:
             try:
                 return pending(
-                    self._vault, self._caller, size, None, False, self._batch, most, self._others.union(self._failing)
+                    self._vault, self._caller, size, None, False, self._batch, most, self._failing, self._reads
                 )
             except InvalidInput:
                 size *= 2  # one long event

@@ -29,11 +29,10 @@ from clawmem.model.records.event import (
     Event,
     display_speaker,
     is_from_outside,
-    is_silent,
     is_told_by_agent,
     name_of_outsider,
 )
-from clawmem.model.safety.recalled_text import mask_recalled, parts_of, without_closing_marks, wrap_task
+from clawmem.model.safety.recalled_text import has_words, mask_recalled, parts_of, without_closing_marks, wrap_task
 from clawmem.model.safety.secrets.find import find_secret
 
 MAX_KNOWN = 40
@@ -357,13 +356,6 @@ def piece_label(piece: EventPiece) -> str:
 def event_of_label(label: str) -> str:
     """Return the id of the event that a label names."""
     return label.strip().partition("@")[0]
-
-
-def has_words(event: Event) -> bool:
-    """Return whether the event has text that somebody said."""
-    if event.recalled or is_silent(event):
-        return False
-    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip())
 
 
 def is_readable(event: Event) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling import round_state as ends
 from clawmem.learning.reconciling.entities import conversation_of, session_of
@@ -231,6 +230,8 @@ class LearningRound:
         named = [identifier for identifier in ids if identifier.startswith(("fact_", "evt_"))]
         targets: tuple[Named, ...] = tuple((identifier,) for identifier in ids if identifier not in named)
         if not ids:
+            from clawmem.learning.attribution.forgetting import asked_to_forget  # few messages ask to forget
+
             targets = asked_to_forget(event.text)
         if not ids and not targets and len(telling_words(event.text)) > 1:
             targets = ((event.text,),)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.learning.attribution.quoted import limit_trust, own_sentences
 from clawmem.learning.attribution.sentences import TextSpan, speaker_of, sub_span
 from clawmem.learning.rules.clauses import (
@@ -157,6 +156,8 @@ def _inner(found: re.Match[str], sentence: TextSpan, group: str = "words") -> Te
 
 def _forgotten(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
     """Return the request to forget in a sentence: what is to be forgotten is its object."""
+    from clawmem.learning.attribution.forgetting import asked_to_forget  # its patterns take a tenth of a second
+
     what = next((target[0] for target in asked_to_forget(sentence.text) if target), None)
     if what is None:
         return None

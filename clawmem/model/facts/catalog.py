@@ -1,7 +1,7 @@
 """The predicate catalog: names of relations, how many values they take, and the questions that ask for them."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from clawmem.errors import InvalidInput
@@ -110,9 +110,10 @@ def _key(phrase: str) -> str:
     return " ".join(phrase.lower().split()) if plain else normal(phrase)
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=4096)  # the spellings of all predicates
+def _words(text: str) -> Sequence[str]:
     cleaned = "".join(letter if letter.isalnum() else " " for letter in normal(text).replace("'s", " "))
-    return cleaned.split()
+    return tuple(cleaned.split())
 
 
 def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from clawmem.model.records.event import Event, is_silent
+
 OPENING = "<clawmem-context>"
 CLOSING = "</clawmem-context>"
 _OWN = "clawmem-context"
@@ -67,6 +69,13 @@ def is_recalled(text: str, parts: Sequence[int] = ()) -> bool:
 def mask_recalled(text: str, parts: Sequence[int] = ()) -> str:
     """Return the text with the added text replaced by blanks, so that positions stay the same."""
     return _blanked(text, _all_spans(text, parts))
+
+
+def has_words(event: Event) -> bool:
+    """Return whether the event has text that somebody said."""
+    if event.recalled or is_silent(event):
+        return False
+    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip())
 
 
 def missing_closing_mark(text: str) -> str | None:

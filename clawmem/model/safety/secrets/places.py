@@ -194,8 +194,11 @@ def find_recovery_phrases(text: str) -> Iterator[Hit]:
     """Yield recovery phrases: at least twelve words in a row from the word list of wallets."""
     from clawmem.model.safety.secrets.words import PHRASE_WORDS
 
+    words = compile_pattern(r"[^\W\d_]+", False)
+    if b"\1" * 12 not in bytes(map(PHRASE_WORDS.__contains__, map(str.lower, words.findall(text)))):
+        return
     run: list[re.Match[str]] = []
-    for match in (*compile_pattern(r"[^\W\d_]+", False).finditer(text), None):
+    for match in (*words.finditer(text), None):
         near = match is not None and (
             not run or not text[run[-1].end() : match.start()].strip(" \n\t,0123456789.)[]\"'")
         )
