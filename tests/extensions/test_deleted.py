@@ -29,7 +29,7 @@ def copied(folder: Path, without: tuple[str, ...]) -> Path:
 
 
 @pytest.mark.parametrize("without", [OWN, *((name,) for name in OWN)], ids="-".join)
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_the_core_works_without(without: tuple[str, ...], tmp_path: Path, environment: dict[str, str]) -> None:
     server = CommandServer(package=copied(tmp_path / "copy", without))
     vault, remote = tmp_path / "vault", tmp_path / "remote.git"

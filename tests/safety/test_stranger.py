@@ -189,7 +189,7 @@ PLANTS: dict[str, Planted] = {
     "every agent a reader": lambda s: {**QUICK, **llm(s.address), "agents.default.read_only": True},
     "dotted keys": lambda s: f"\n{dotted({**llm(s.address), **QUICK})}",
     "a second group of the name": lambda s: f"\nllm: {flow(llm(s.address))}\n{OFF}",
-    "an alias": lambda s: f"\nx: &x {flow(llm(s.address))}\nllm: *x\n",
+    "an alias": lambda s: f"\nx: &x {flow(llm(s.address))}\nllm: *x\n{OFF}",
     "a merge key": lambda s: f"\nx: &x {flow(llm(s.address))}\nllm:\n  <<: *x\n  max_facts: 9\n{OFF}",
     "tagged text": lambda s: f"\nllm: {{model: !!str openai/tested, api_base: !!str '{s.address}'}}\n{OFF}",
     "groups that are not there yet": lambda s: {

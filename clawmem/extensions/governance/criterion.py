@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -334,10 +333,7 @@ def _export(vault: Vault, named: str, working_folder: Path, target: Path) -> tup
     commit = resolve_commit(root, vault.environment, named)
     if commit is None:
         raise NotFound(f"There is no file, folder or commit '{named}' in {root}.", _HINT)
-    try:
-        write_snapshot(root, vault.environment, commit, target)
-    except tarfile.TarError as problem:
-        raise Refused(f"The files of {named} cannot be written: {problem}.", "Check the commit out yourself.") from None
+    write_snapshot(root, vault.environment, commit, target)
     return root, commit
 
 

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.reading import MOST_FILES, ReadFiles
 from tests.conftest import Command, examples
 from tests.extensions.exchange.test_readers import PARA
 
@@ -38,6 +40,14 @@ def export(folder: Path) -> Path:
 def facts(clawmem: Command) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = clawmem("list", "--json").data["facts"]
     return sorted(found, key=lambda record: record["fact"])
+
+
+def test_more_files_than_the_limit_are_refused() -> None:
+    files = ReadFiles()
+    for number in range(MOST_FILES):
+        files.add(f"{number}.md", b"")
+    with pytest.raises(InvalidInput, match="more than 50,000 files"):
+        files.add("last.md", b"")
 
 
 def test_an_import_is_made_once_and_taken_back_by_its_source(clawmem: Command, tmp_path: Path) -> None:

@@ -134,11 +134,13 @@ def test_commands(vault: Vault, caller: Caller, work: Path) -> None:
 def test_the_work_is_a_folder_a_file_or_a_commit(
     vault: Vault, caller: Caller, work: Path, environment: dict[str, str]
 ) -> None:
+    (work / "again.md").symlink_to("docs/sails.md")
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run(["git", *words], cwd=work, env=environment, check=True)
     allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     (work / "README.md").write_text("red\n")
     task = _task(vault, "command: ./check.sh", "rule: contains README.md blue")
+    linked = _task(vault, "rule: contains again.md sails", slug="link")
 
     def verdict(named: str | None, folder: Path) -> tuple[str, str]:
         evaluation = evaluate(vault, caller, task, named, folder).evaluation
@@ -147,6 +149,7 @@ def test_the_work_is_a_folder_a_file_or_a_commit(
     assert verdict(None, work) == ("fail", "boat")
     assert verdict("HEAD", work) == ("pass", "boat")
     assert verdict("HEAD", work / "docs") == ("pass", "boat")
+    assert evaluate(vault, caller, linked, "HEAD", work).evaluation.verdict == "pass"
     assert verdict("README.md", work)[0] == "fail"
     (work / "README.md").write_text("blue\n")
     assert verdict("README.md", work) == ("escalate", "README.md"), "a command needs a checkout"
@@ -156,6 +159,42 @@ def test_the_work_is_a_folder_a_file_or_a_commit(
             evaluate(vault, caller, task, named, vault.root)
     with pytest.raises(NotFound, match="no file, folder or commit"):
         evaluate(vault, caller, task, "--output=/tmp/x", work)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("120000 a /etc/passwd", "'a' leads out of the commit"),
+        ("120000 a ../boat", "'a' leads out of the commit"),
+        ("120000 a p/q/../../../boat\n120000 p .\n120000 q .", "'a' leads out of the commit"),
+        ("120000 a {outside}\n040000 a evil", "File exists"),
+    ],
+)
+def test_a_commit_that_leads_out_of_its_folder_is_refused(
+    clawmem: Command, vault: Vault, environment: dict[str, str], tmp_path: Path, rows: str, message: str
+) -> None:
+    """With links alone, with some that lead out together, and with a link that has the name of a folder."""
+    outside = tmp_path / "boat/outside"
+    outside.mkdir(parents=True)
+
+    def git(*words: str, given: str = "") -> str:
+        command = ["git", *words]
+        return subprocess.run(
+            command, cwd=outside, env=environment, check=True, input=given, text=True, stdout=subprocess.PIPE
+        ).stdout.strip()
+
+    git("init", "-q")
+    tree = ""
+    for mode, name, content in (row.split() for row in rows.format(outside=outside).split("\n")):
+        blob = git("hash-object", "-w", "--stdin", given=content)
+        if mode == "040000":
+            blob = git("mktree", given=f"100644 blob {blob}\t{content}\n")
+        tree += f"{mode} {'tree' if mode == '040000' else 'blob'} {blob}\t{name}\n"
+    commit = git("commit-tree", "-m", "first", git("mktree", given=tree))
+    task = _task(vault, "rule: missing evil")
+    result = clawmem("evaluate", task, "--work", commit, cwd=outside, env={"CLAWMEM_VAULT": str(vault.root)})
+    assert (result.code, message in result.err) == (1, True)
+    assert [file.name for file in outside.iterdir()] == [".git"]
 
 
 def test_an_evaluation_is_one_commit_with_its_record(vault: Vault, caller: Caller, work: Path) -> None:

@@ -308,6 +308,9 @@ def test_status_shows_rights_and_promotions(hub: Hub, ana: Member) -> None:
     assert data["vault"]["vault"] == "alpha" and data["promotions"] == [
         {"fact": fact, "scope": "organisation", "status": "approved"}
     ]
+    # The members of an organisation read its scope whether or not they have rights there.
+    hub.as_owner("DELETE FROM member WHERE role_name = 'ana' AND scope = 'organisation'")
+    assert ana("org", "status", "--json").data["rights"]["organisation"] == ["read"]
     assert ana("org", "disconnect").out == "disconnected\n"
     assert "connected to no organisation" in ana("org", "status").err
 

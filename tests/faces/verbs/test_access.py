@@ -60,10 +60,10 @@ def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, 
     }
     assert {name: any(rows) for name, rows in facts.items()} == {"lucia": True, "Dr. Alvarez": True, "clara": False}
     assert all(len(rows) == 1 + any(rows) for rows in facts.values())
-    said = clawmem(
-        "access", "grant", "clara", "health", "--of", "lucia", "--until", "2026-12-01", "--reason", "on call"
-    )
-    assert said.out.endswith("clara may see health of lucia, until 2026-12-01 (on call)\n")
+    days = ("--since", "2026-11-20", "--until", "2026-12-01")
+    said = clawmem("access", "grant", "clara", "health", "--of", "lucia", *days, "--reason", "on call")
+    wanted = "2026-11-21  clara may see health of lucia, from 2026-11-20, until 2026-12-01 (on call)\n"
+    assert said.out.partition("  ")[2] == wanted
     assert fact in clawmem("list", "--viewer", "clara").out
     assert fact not in clawmem("list", "--viewer", "clara", env={"CLAWMEM_NOW": "2026-12-02T00:00:01Z"}).out
     assert clawmem("access", "revoke", "reception").code == 0
@@ -71,6 +71,8 @@ def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, 
     assert "clara may not see it: health of lucia was withdrawn" in clawmem("access", "why", fact, "--for", "Clara").out
     assert "is for Lucia Gomez" in clawmem("access", "why", event, "--for", "clara").out
     assert "alvarez may see it: alvarez said it" in clawmem("access", "who", event).out
+    (marked,) = clawmem("access", "who", fact, "--json").data["marks"]
+    assert marked == {"kinds": ["health"], "about": ["lucia"]}
     assert clawmem("access", "mark", event).out == f"{event} is for everybody\n"
     assert SECRET in clawmem("recall", "biopsy", "--viewer", "clara").out
     assert "grant_" in clawmem("access", "show").out

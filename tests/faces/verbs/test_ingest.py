@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.errors import InvalidInput
+from clawmem.faces.verbs.ingest import ingest_transcript
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
 HELLO = {"role": "user", "content": "I keep bees.", "timestamp": "2026-03-02T10:00:00Z"}
@@ -167,6 +171,15 @@ def test_no_answer_in_words_has_a_hash_that_nobody_asked_for(clawmem: Command, t
         head = clawmem("log", "--json").data["history"][-1]["commit"]
         assert said.code == 0 and said.out and head[:7] not in said.out and "commit " not in said.out, words
     assert not re.search(r"\b[0-9a-f]{12}\b", clawmem("undo", "HEAD", "--dry-run").out)
+
+
+def test_a_transcript_that_is_no_regular_file_is_refused_and_not_left_open(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    """pytest fails a test that leaves a file open."""
+    os.mkfifo(tmp_path / "session.jsonl")
+    with pytest.raises(InvalidInput, match="not a regular file"):
+        ingest_transcript(vault, tmp_path / "session.jsonl", "claude-code", "boat", caller)
 
 
 def test_what_import_takes_is_said(clawmem: Command, tmp_path: Path) -> None:

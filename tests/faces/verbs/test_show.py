@@ -150,25 +150,30 @@ def test_a_folder_names_the_project_of_its_repository(clawmem: Command, vault_ro
         assert projects["The hull is oak."] == "git.example.org/ada/boat"
 
 
+def talk_about(clawmem: Command, name: str) -> str:
+    """Keep a note and a message about something, and two messages about other things. Return the message."""
+    clawmem("note", f"The {name} demo went well.")
+    texts = (f"{name} will be shown on Tuesday.", "The dentist is at four.", "Buy bread and milk.")
+    lines = [
+        json.dumps({"role": "user", "content": text, "session": "ses_1", "timestamp": f"2026-11-20T09:0{number}:00Z"})
+        for number, text in enumerate(texts)
+    ]
+    clawmem("ingest", "-", given="\n".join(lines))
+    return texts[0]
+
+
 def test_an_entity_is_shown_with_who_is_in_its_facts_and_without_what_was_said_beside(
-    clawmem: Command, tmp_path: Path
+    clawmem: Command,
 ) -> None:
     clawmem("entity", "add", "areas/people/anna-nair")
     clawmem("remember", "Kestrel ships in June.", "-e", "projects/kestrel", "--related", "areas/people/anna-nair")
     clawmem("remember", "Ben works from Pune.", "-e", "areas/people/ben")
     clawmem("remember", "Ben owns the parser of Kestrel.", "-e", "projects/kestrel")
     clawmem("remember", "Bent pipes leak.", "-e", "areas/people/bent")
-    clawmem("note", "The Kestrel demo went well.")
-    said = ("Kestrel will be shown on Tuesday.", "The dentist is at four.", "Buy bread and milk.")
-    lines = [
-        {"role": "user", "content": text, "session": "ses_1", "timestamp": f"2026-11-20T09:0{number}:00Z"}
-        for number, text in enumerate(said)
-    ]
-    (tmp_path / "talk.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    clawmem("ingest", str(tmp_path / "talk.jsonl"))
+    message = talk_about(clawmem, "Kestrel")
     shown = clawmem("show", "kestrel", "--json").data
     assert shown["people"] == ["areas/people/anna-nair", "areas/people/ben"]
-    assert {hit["text"] for hit in shown["elsewhere"]} == {said[0], "The Kestrel demo went well."}
+    assert {hit["text"] for hit in shown["elsewhere"]} == {message, "The Kestrel demo went well."}
     assert "Kestrel ships in June." in clawmem("show", "Anna Nair").out.partition("Elsewhere")[2]
 
 

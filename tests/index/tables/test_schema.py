@@ -205,6 +205,25 @@ def test_no_byte_of_the_graph_or_of_names_and_questions_is_told_as_truth(joined:
         assert not [problem for problem in doctor(joined, _caller()).problems if problem.check == "index"], what
 
 
+def test_a_question_that_fails_is_asked_again_of_a_new_index_if_the_old_one_is_damaged(joined: Vault) -> None:
+    asked = []
+
+    def read(index: Index) -> set[str]:
+        asked.append(index)
+        if len(asked) == 1:
+            raise KeyError("what a question did not expect")
+        return set(entity_names(index))
+
+    with pytest.raises(KeyError):
+        run_query(joined, read)
+    asked.clear()
+    index = open_index(joined)
+    with index.writing():
+        index.database.execute(f"UPDATE fact SET line = '{{}}' WHERE id = '{LAMP}'")
+    index.close()
+    assert "projects/lamp" in run_query(joined, read) and len(asked) == 2
+
+
 def test_an_edge_that_is_gone_is_found_by_doctor(joined: Vault) -> None:
     index = open_index(joined)
     with index.writing():

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -148,14 +149,29 @@ def test_the_other_engine_means_another_index(filled: Vault, environment: dict[s
     assert not list(filled.state.glob("index-*.whoosh")), "nothing of the old index is left"
 
 
-def test_whoosh_torn_between_its_two_commits_is_built_anew(filled: Vault, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.unlink() or path.mkdir()], ids=["torn", "damaged"])
+def test_whoosh_torn_between_its_two_commits_or_damaged_is_built_anew(
+    filled: Vault, environment: dict[str, str], harm: Callable[[Path], None]
+) -> None:
     (filled.root / "clawmem.yaml").write_text("format: 1\nindex: {keyword: whoosh}\n")
     vault = Vault(filled.root, environment)
     open_index(vault).close()
     for path in filled.state.glob("index-*.whoosh/*.toc"):
-        path.unlink()
+        harm(path)
     assert open_store(vault) is None
     assert run_query(vault, boats) == FACTS
+
+
+def test_what_was_rolled_back_is_not_stored_with_the_next_change(filled: Vault, environment: dict[str, str]) -> None:
+    (filled.root / "clawmem.yaml").write_text("format: 1\nindex: {keyword: whoosh}\n")
+    index = open_index(Vault(filled.root, environment))
+    with pytest.raises(KeyboardInterrupt), index.writing():
+        index.engine.add([Document(998, "a platypus")])
+        raise KeyboardInterrupt
+    with index.writing():
+        index.engine.add([Document(999, "a wombat")])
+    assert [index.engine.count([word], 9) for word in ("platypus", "wombat")] == [0, 1]
+    index.close()
 
 
 # Takes FTS5 (and only what is no table-valued function) out of every connection, as a SQLite built without it is.

@@ -395,6 +395,7 @@ def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: C
     assert [text(hit) for hit in found.ranking] == ["The test database has port 5433."]
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_learned_number_stands_behind_another_one_that_was_said_later(clawmem: Callable[..., Any]) -> None:
     def hear(words: str, day: int) -> None:
         line = {"role": "user", "content": words, "timestamp": f"2026-11-{day:02}T10:00:00Z", "session": f"s{day}"}
@@ -450,6 +451,7 @@ def test_small_talk_beside_the_answer_is_left_out(clawmem: Callable[..., Any]) -
     assert len(clawmem("recall", "How long are raw messages kept?").out.splitlines()) == 1
 
 
+@pytest.mark.usefixtures("without_vectors")
 @pytest.mark.parametrize(("options", "more", "by_hand"), [
     (("--trust", "external"), {"speaker": "mallory"}, False), ((), {"role": "tool"}, False),
     ((), {"timestamp": "2027-01-01T10:00:00Z"}, False), ((), {}, True), ((), {}, False),
@@ -521,6 +523,7 @@ def test_what_held_before_is_told_with_its_dates_and_what_holds_now(clawmem: Cal
     )
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_reason_is_searched_and_told_with_its_fact(clawmem: Callable[..., Any]) -> None:
     old = clawmem("remember", "The report is made with Typst 0.11.", "--json").data["facts"][0]["id"]
     words = ("The report is made with Typst 0.10.", "--reason", "the upgrade breaks the tables.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markupsafe import escape
 
 from clawmem.extensions.wiki.web.notes import POLICY
-from tests.browser import Visit, needs_browser, open_browser
+from tests.browser import Visit, needs_browser
 from tests.extensions.wiki.web.attacks import ATTACKS
 from tests.extensions.wiki.web.sites import site_of, write
 
@@ -77,48 +78,46 @@ def test_data_scripts_are_one_assignment_in_ascii(attacked: Path) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("step", [45, pytest.param(1, marks=pytest.mark.soak)])
-def test_nothing_runs_and_nothing_loads_in_a_browser(attacked: Path, step: int) -> None:
+def test_nothing_runs_and_nothing_loads_in_a_browser(browser: Any, attacked: Path, step: int) -> None:
     """Index, decisions, search and graph show every attack; of the pages with one attack, a sample is opened."""
     pages = sorted(path.relative_to(attacked).as_posix() for path in attacked.rglob("*.html"))
     single = [page for page in pages if "/" in page]
     assert len(single) == 3 * len(ATTACKS)
-    with open_browser() as browser:
-        visit = Visit(browser, attacked)
-        for page in ["index.html", "decisions.html", *single[::step]]:
-            visit.open(page)
-            assert visit.page.evaluate("window.attacked") is None, page
-            assert (
-                visit.page.locator("script:not([src]), style, img, svg:not(.icon), iframe, object, embed").count() == 0
-            ), page
-        visit.open("search.html")
-        for words in ("script", "img", "click", "proto", "__proto__", "attacked"):
-            visit.page.fill("#query", words)
-        visit.page.locator("#results li").first.wait_for()
-        visit.open("graph.html")
-        visit.page.get_by_text("Filter").click()
-        visit.page.select_option("#reach", "all")
-        visit.page.locator("#kinds input[value=fact]").check()
-        visit.page.locator("#rows tr").nth(99).wait_for(state="attached")
-        assert visit.page.locator("#rows tr").count() == 100
-        assert visit.page.evaluate("window.attacked") is None
-        assert visit.problems == [] and visit.outside() == []
-        visit.close()
+    visit = Visit(browser, attacked)
+    for page in ["index.html", "decisions.html", *single[::step]]:
+        visit.open(page)
+        assert visit.page.evaluate("window.attacked") is None, page
+        assert (
+            visit.page.locator("script:not([src]), style, img, svg:not(.icon), iframe, object, embed").count() == 0
+        ), page
+    visit.open("search.html")
+    for words in ("script", "img", "click", "proto", "__proto__", "attacked"):
+        visit.page.fill("#query", words)
+    visit.page.locator("#results li").first.wait_for()
+    visit.open("graph.html")
+    visit.page.get_by_text("Filter").click()
+    visit.page.select_option("#reach", "all")
+    visit.page.locator("#kinds input[value=fact]").check()
+    visit.page.locator("#rows tr").nth(99).wait_for(state="attached")
+    assert visit.page.locator("#rows tr").count() == 100
+    assert visit.page.evaluate("window.attacked") is None
+    assert visit.problems == [] and visit.outside() == []
+    visit.close()
 
 
 @needs_browser
-def test_the_policy_stops_what_would_run(tmp_path: Path) -> None:
+def test_the_policy_stops_what_would_run(browser: Any, tmp_path: Path) -> None:
     """The check sees what it looks for: with markup in a page, the browser reports what the policy refused."""
     site = write(site_of(["plain"]), tmp_path / "site")
     page = site / "index.html"
     text = page.read_text("utf-8")
     added = "<script>window.attacked=1</script><img src='https://attacker.example/x.png'>"
     page.write_text(text.replace("</main>", f"{added}</main>"), "utf-8")
-    with open_browser() as browser:
-        visit = Visit(browser, site)
-        visit.open("index.html")
-        assert visit.page.evaluate("window.attacked") is None
-        assert len(visit.problems) == 2
-        page.write_text(text.replace(str(escape(POLICY)), "").replace("</main>", f"{added}</main>"), "utf-8")
-        visit.open("index.html")
-        assert visit.page.evaluate("window.attacked") == 1 and visit.outside()
-        visit.close()
+    visit = Visit(browser, site)
+    visit.open("index.html")
+    assert visit.page.evaluate("window.attacked") is None
+    assert len(visit.problems) == 2
+    page.write_text(text.replace(str(escape(POLICY)), "").replace("</main>", f"{added}</main>"), "utf-8")
+    visit.open("index.html")
+    assert visit.page.evaluate("window.attacked") == 1 and visit.outside()
+    visit.close()

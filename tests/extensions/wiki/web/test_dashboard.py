@@ -29,6 +29,7 @@ from clawmem.vault.disk import writer_lock
 from tests.conftest import Command
 from tests.extensions.wiki.web.attacks import ATTACKS
 from tests.extensions.wiki.web.dashboards import Served, fill, run, served
+from tests.faces.verbs.test_show import talk_about
 from tests.trees import Tree
 from tests.waiting import wait_until
 
@@ -493,15 +494,8 @@ def test_the_page_of_a_project_has_its_notes_and_messages_and_no_errand_of_other
     clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     clawmem("remember", "Osprey is a reader of logs.", "-e", "projects/osprey")
-    clawmem("note", "The Osprey demo went well.")
     clawmem("note", "Water the plants.")
-    said = ("Osprey will be shown on Tuesday.", "The dentist is at four.", "Buy bread and milk.")
-    lines = [
-        {"role": "user", "content": text, "session": "ses_1", "timestamp": f"2026-11-20T09:0{number}:00Z"}
-        for number, text in enumerate(said)
-    ]
-    (tmp_path / "talk.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    clawmem("ingest", str(tmp_path / "talk.jsonl"))
+    message = talk_about(clawmem, "Osprey")
     pages = []
     for name, words in (("with", ("--with", "messages")), ("without", ())):
         clawmem("wiki", "site", str(tmp_path / name), *words)
@@ -511,7 +505,7 @@ def test_the_page_of_a_project_has_its_notes_and_messages_and_no_errand_of_other
         pages.append(here.get("entity?name=projects/osprey").text)
     for page, has_talk in zip(pages, (True, False, True), strict=True):
         lately = page.partition("Said lately")[2]
-        assert ("The Osprey demo went well." in lately and said[0] in lately) is has_talk
+        assert ("The Osprey demo went well." in lately and message in lately) is has_talk
         assert not any(words in page for words in ("dentist", "bread", "plants"))
     place = re.search(r'href="\.\./([^"]+)">Osprey will be shown', pages[0])
     assert place and (tmp_path / "with" / place[1].partition("#")[0]).is_file()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from clawmem.extensions.wiki.web.render_site import render_site
-from tests.browser import Visit, needs_browser, open_browser
+from tests.browser import Visit, needs_browser
 from tests.extensions.wiki.web.sites import dense_site, small_site, write
 
 VIEWS = (
@@ -26,12 +26,6 @@ EACH_TEMPLATE = tuple(view for view in VIEWS if view not in ("projects/boat.html
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(small_site(), tmp_path_factory.mktemp("views") / "site")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -119,31 +113,28 @@ def test_trust_is_said_once(folder: Path) -> None:
 
 
 @needs_browser
-@pytest.mark.parametrize(
-    ("words", "place", "about"),
-    [
+def test_search_finds_what_is_no_current_claim_and_says_so(visit: Visit) -> None:
+    page = visit.page
+    for words, place, about in (
         ("blue", "projects/boat.html#fact_blue", "Boat, fact, 20 Nov 2026, from outside, unverified, in conflict"),
         ("oslo", "areas/people/jane.html#fact_old", "Jane, fact, 20 Nov 2026, replaced"),
         ("tea", "areas/people/jane.html#fact_tea", "Jane, fact, 20 Nov 2026, in doubt"),
-    ],
-)
-def test_search_finds_what_is_no_current_claim_and_says_so(visit: Visit, words: str, place: str, about: str) -> None:
-    visit.open(f"search.html?q={words}")
-    page = visit.page
-    page.locator("#results .meta", has_text=about).wait_for()
-    assert page.locator("#results mark").first.inner_text().lower() == words
-    page.locator(f"#results a[href='{place}']").click()
-    assert page.locator(":target").is_visible()
+    ):
+        visit.open(f"search.html?q={words}")
+        page.locator("#results .meta", has_text=about).wait_for()
+        assert page.locator("#results mark").first.inner_text().lower() == words
+        page.locator(f"#results a[href='{place}']").click()
+        assert page.locator(":target").is_visible(), words
 
 
 @needs_browser
-@pytest.mark.parametrize("words", ["storms", "buoy far"])
-def test_search_finds_the_reason_of_a_statement_and_says_it(visit: Visit, words: str) -> None:
-    visit.open(f"search.html?q={words}")
-    found = visit.page.locator("#results li", has_text="because: Storms.; A buoy: too far out")
-    assert found.locator("mark").first.inner_text().lower() == words.split()[0]
-    found.locator("a").click()
-    assert visit.page.locator(":target").get_by_text("Storms.").is_visible()
+def test_search_finds_the_reason_of_a_statement_and_says_it(visit: Visit) -> None:
+    for words in ("storms", "buoy far"):
+        visit.open(f"search.html?q={words}")
+        found = visit.page.locator("#results li", has_text="because: Storms.; A buoy: too far out")
+        assert found.locator("mark").first.inner_text().lower() == words.split()[0]
+        found.locator("a").click()
+        assert visit.page.locator(":target").get_by_text("Storms.").is_visible(), words
 
 
 @needs_browser
@@ -212,7 +203,7 @@ _AREAS = """async ([picture, colour]) => {
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("width", [390, pytest.param(1400, marks=pytest.mark.soak)])
 def test_no_page_lies_over_another_in_a_dense_graph(browser: Any, tmp_path: Path, width: int) -> None:
     visit = Visit(browser, write(dense_site(), tmp_path / "site"), viewport={"width": width, "height": 900})
     visit.open("graph.html")
