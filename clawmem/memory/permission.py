@@ -24,7 +24,7 @@ _OF_HARNESSES = frozenset(("hook", "mcp serve", "completions", "schema"))
 
 # What answers from the index alone, so that a viewer gets only what they may see; and what an agent that is such a
 # viewer may write besides.
-_FOR_VIEWERS = frozenset(("recall", "context", "list", "show", "graph"))
+_FOR_VIEWERS = frozenset(("recall", "context", "list", "show", "graph", "why", "log", "diff", "dashboard"))
 _FOR_AGENTS = frozenset(("note", "ingest", "session note", "session checkpoint", "session end"))
 
 

@@ -8,7 +8,17 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted
-from clawmem.memory.history.log import entries_for_agents, facts_at, shallow_notices
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import by_ids
+from clawmem.index.tables.rights import is_restricted
+from clawmem.index.tables.store import Index
+from clawmem.memory.history.log import (
+    entries_for_agents,
+    facts_at,
+    seen_by_viewer,
+    shallow_notices,
+    without_words,
+)
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import FactDifference, count_moves, differences, without_forgotten_words
 from clawmem.model.history.entry import FORGET, HistoryEntry, trailer_pattern
@@ -68,6 +78,8 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
             _refuse_forgotten(vault, last.commit)
         moment = moment_of(last.time) if newer else caller.now
         first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
+        if is_restricted(vault):
+            return run_query(vault, lambda index: _seen_by_viewer(history, index, first, last), one_state=False)
         found = _compare(vault, first, last)
     if not caller.agent:
         return found
@@ -101,6 +113,32 @@ def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Co
     counts = _count_other_changes(vault, start, last.commit, [path for path in paths if path not in items])
     notices = (*problems, *_same_commit_notice(first, last), *shallow_notices(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)
+
+
+def _seen_by_viewer(history: History, index: Index, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
+    """Compare two points as a viewer may see them: only what became of facts that they may see, in the words that
+    these have now. Other changes are not told, nor when the last one was."""
+    vault, start = history.vault, first.commit if first else None
+    items = [path for path in _changed_paths(vault, start, last.commit) if file_kind(path) is ITEMS_FILE]
+    before, after = (_as_now(index, facts) for facts in _states(vault, start, last.commit, items)[:2])
+    points = [
+        next(seen_by_viewer(index, history.entries(HistoryFilter(rev=each.commit))), None) if each else None
+        for each in (first, last)
+    ]
+    newer = points[1] or without_words(last)._replace(time=first.time if first else "")
+    return Comparison(points[0], newer, differences(before, after), (), OtherChanges())
+
+
+def _as_now(index: Index, facts: Mapping[str, tuple[Fact, str]]) -> dict[str, tuple[Fact, str]]:
+    """Return the facts that the viewer of an index may see, as they are now, with the state that they had."""
+    now = by_ids(index, facts)
+    return {
+        name: (
+            placed.fact._replace(status=facts[name][0].status, superseded_by=placed.fact.superseded_by),
+            placed.entity,
+        )
+        for name, placed in now.items()
+    }
 
 
 def _states(
