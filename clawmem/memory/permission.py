@@ -78,6 +78,8 @@ def check_viewer(vault: Vault, verb: str) -> None:
 
     viewers = viewers_of(vault, read_access(vault))
     usable = _FOR_VIEWERS if vault.viewer.names else _FOR_VIEWERS | _FOR_AGENTS
+    if verb == "setup" and vault.viewer.agent is None:
+        return  # a person says for whom the harness reads
     if viewers and not {verb, verb.partition(" ")[0]} & usable:
         raise NotPermitted(
             f"`{verb}` may show or change more than {viewers[-1].id} may see.",
