@@ -23,7 +23,7 @@ from clawmem.index.search.lookup import (
 from clawmem.index.search.replaced import edges_towards, served_facts
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import find_entity
+from clawmem.memory.entities.places import check_not_forgotten, find_entity
 from clawmem.memory.permission import check_may_read, check_may_read_fact, may_read
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import FACT_PREFIX
@@ -145,6 +145,7 @@ def _node(index: Index, reference: str, caller: Caller) -> str:
         check_may_read_fact(caller, by_ids(index, [name])[name])
     else:
         check_may_read(caller, name)
+        check_not_forgotten(index, name)
     return name
 
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from clawmem.errors import NotPermitted
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import by_ids
+from clawmem.index.search.lookup import by_ids, forgotten_entities
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import (
-    entries_for_agents,
+    entries_for,
     facts_at,
     seen_by_viewer,
     shallow_notices,
@@ -68,7 +68,7 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
     `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
     if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later, and
-    NotPermitted for an agent if something was forgotten on request since then. An agent gets no forgotten words.
+    NotPermitted for an agent if something was forgotten on request since then. Nobody gets forgotten words.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
@@ -81,11 +81,16 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
         if is_restricted(vault):
             return run_query(vault, lambda index: _seen_by_viewer(history, index, first, last), one_state=False)
         found = _compare(vault, first, last)
-    if not caller.agent:
-        return found
-    newest, *oldest = entries_for_agents(vault, [found.newer, *([found.older] if found.older else [])])
-    changes = tuple(map(without_forgotten_words, found.changes))
-    return found._replace(newer=newest, older=next(iter(oldest), None), changes=changes)
+    places = run_query(vault, forgotten_entities)
+    found = found._replace(
+        changes=tuple(map(without_forgotten_words, found.changes)),
+        moved=tuple(each for each in found.moved if places.isdisjoint((each.source, each.target))),
+        counts=found.counts._replace(
+            other_files=tuple(path for path in found.counts.other_files if name_of_path(path) not in places)
+        ),
+    )
+    newest, *oldest = entries_for(vault, caller, [found.newer, *([found.older] if found.older else [])])
+    return found._replace(newer=newest, older=next(iter(oldest), None))
 
 
 def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:

@@ -87,8 +87,10 @@ def without_forgotten(vault: Vault, index: Index, entries: Iterable[HistoryEntry
     gone, places = forgotten_ids(index), forgotten_entities(index)
 
     def shown(entry: HistoryEntry) -> HistoryEntry:
-        if gone.isdisjoint((*entry.facts, *entry.supersedes)) and not (entry.op == NOTE and _is_hidden(vault, entry)):
-            return entry
+        tells = not gone.isdisjoint((*entry.facts, *entry.supersedes))
+        tells = tells or any(f"({name})" in entry.subject for name in places)
+        if not tells and not (entry.op == NOTE and _is_hidden(vault, entry)):
+            return entry._replace(entities=tuple(name for name in entry.entities if name not in places))
         did = entry.subject if entry.op == FORGET else f"{entry.subject.partition('(')[0]}: {_GONE}"
         return entry._replace(subject=did, entities=tuple(name for name in entry.entities if name not in places))
 
@@ -109,10 +111,11 @@ def _dashes(text: str) -> str:
     return text.replace("- -", "--").replace("- -", "--")
 
 
-def entries_for_agents(vault: Vault, entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
-    """Return some entries without the words of what was to be forgotten, and of notes that may have been meant."""
+def entries_for(vault: Vault, caller: Caller, entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+    """Return some entries without the words of what was to be forgotten, and for an agent of notes that may have been
+    meant."""
     shown = run_query(vault, lambda index: without_forgotten(vault, index, entries), one_state=False)
-    return _without_earlier_notes(vault, shown)
+    return _without_earlier_notes(vault, shown) if caller.agent else shown
 
 
 def _without_earlier_notes(vault: Vault, entries: tuple[HistoryEntry, ...]) -> tuple[HistoryEntry, ...]:

@@ -553,3 +553,82 @@ def test_who_gets_a_copy_sees_the_message_and_status_says_what_no_reader_has_mar
     assert says in clawmem("status").err
     (vault_root / "governance/access.yaml").unlink()
     assert "not marked yet" not in clawmem("status").err
+
+
+def test_a_mark_keeps_what_it_does_not_name(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    _, fact = shared
+    assert clawmem("access", "mark", fact, "--audience", "clara").out == f"{fact} is for clara; health of lucia\n"
+    assert fact not in clawmem("list", "--viewer", "clara").out
+    assert clawmem("access", "mark", fact, "--kind", "health").out == f"{fact} is for clara; health\n"
+    assert clawmem("access", "mark", fact).out == f"{fact} is for everybody\n"
+
+
+def test_an_export_and_a_viewer_get_the_successor_that_they_may_see(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    _, hidden = shared
+
+    def replaced(text: str) -> list[str]:
+        old = clawmem("remember", "Lucia has a dog.", "-e", "areas/people/lucia", "--json").data["facts"][0]["id"]
+        return [old, clawmem("supersede", old, text, "--json").data["facts"][0]["id"]]
+
+    old, new = replaced("Lucia has a cat.")
+    lines = map(json.loads, clawmem("export", "-", "--contract").out.splitlines())
+    assert {line.get("id"): line.get("superseded_by") for line in lines}[old] == new
+    assert "2. " in clawmem("why", old, "--viewer", "clara").out
+    clawmem("access", "mark", new, "--kind", "health", "--about", "lucia")
+    for words in (["export", "-", "--contract"], ["why", old, "--viewer", "clara"], ["show", old, "--viewer", "clara"]):
+        found = clawmem(*words).out
+        assert "dog" in found and new not in found and hidden not in found
+    assert new in clawmem("why", old, "--viewer", "alvarez").out
+
+
+def _say(clawmem: Clawmem, *rows: tuple[str, str, str], **more: object) -> None:
+    lines = (
+        {"role": role, "speaker": name, "content": text, "session": "two", "timestamp": "2026-11-20T12:00:00Z", **more}
+        for role, name, text in rows
+    )
+    assert clawmem("ingest", "-", given="".join(json.dumps(line) + "\n" for line in lines)).code == 0
+
+
+def _who_sees(clawmem: Clawmem, word: str) -> set[str]:
+    return {name for name in ("lucia", "alvarez", "clara") if word in clawmem("recall", word, "--viewer", name).out}
+
+
+def test_what_two_people_say_to_each_other_is_for_them(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    """Also what was said before the other one answered, and not where a third one or a source says more."""
+    _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez", "clara"}, "a talk of one is none"
+    _say(clawmem, ("user", "Dr. Alvarez", "I grow begonias."), ("assistant", "Bot", "Begonias like shade: petunias."))
+    assert all(_who_sees(clawmem, word) == {"lucia", "alvarez"} for word in ("zinnias", "begonias", "petunias"))
+    _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
+    assert "clara" not in _who_sees(clawmem, "zinnias"), "the same message again"
+    _say(clawmem, ("user", "Clara", "I like tulips."))
+    assert _who_sees(clawmem, "tulips") == {"lucia", "alvarez", "clara"}
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez"}, "who comes later was not told"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("user", "Lucia Gomez", "I planted zinnias."), ("user", "Eve", "I see.")],
+        [("user", "Lucia Gomez", "I planted zinnias."), ("assistant", "Bot", "I see.")],
+        [("user", name, f"{name} planted zinnias.") for name in ("Lucia Gomez", "Dr. Alvarez", "Clara")],
+    ],
+    ids=["a stranger", "an assistant", "three"],
+)
+def test_other_conversations_are_for_everybody(
+    clawmem: Clawmem, shared: tuple[str, str], rows: list[tuple[str, str, str]]
+) -> None:
+    _say(clawmem, *rows)
+    assert "clara" in _who_sees(clawmem, "zinnias")
+
+
+def test_a_source_that_names_an_audience_and_a_memory_without_a_policy_have_no_conversation_of_two(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    two = [("user", "Lucia Gomez", "I planted zinnias."), ("user", "Dr. Alvarez", "Zinnias are fine.")]
+    _say(clawmem, *two, channel="hall")
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez", "clara"}
+    (vault_root / "governance/access.yaml").unlink()
+    _say(clawmem, *two, session="private")
+    ledger = (vault_root / "ledger/2026-11-20.jsonl").read_text()
+    assert "participants" not in ledger and '"access_of"' not in ledger

@@ -45,12 +45,11 @@ from clawmem.index.search.lookup import (
     event_day,
     fact_counts,
     facts_containing,
-    forgotten_entities,
     known_entities,
 )
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.entities.places import check_not_forgotten, find_readable_entity
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.health.status import status
 from clawmem.memory.history.compare import fact_changes
@@ -456,8 +455,7 @@ def entity(view: View) -> Page:
         raise InvalidInput("No entity is named.", "Use the links of the pages.")
     vault, caller = view.runtime.vault(), view.runtime.caller()
     name = find_readable_entity(vault, view.query["name"], caller)
-    if name in run_query(vault, forgotten_entities):
-        raise NotFound("What was known of it was forgotten.", "`clawmem undo` brings back what was forgotten last.")
+    run_query(vault, lambda index: check_not_forgotten(index, name))
 
     def gathered(index: Index) -> SitePage:
         titles = titles_of(index)
