@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.lookup import known_events
+from clawmem.index.tables.rights import is_restricted
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
 from clawmem.memory.scope import WriteScope
@@ -97,7 +98,7 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
                 problem.hint = f"{kept}; run the same command again to add the rest. {problem.hint}"
             raise
         result = run.result(skipped)
-        if run.known and not caller.unattended:
+        if run.known and not caller.unattended and not is_restricted(vault):
             result = result._replace(notices=(*result.notices, *withdrawal_notices(work, run.known)))
     if result.added:
         count_said(vault)
@@ -114,6 +115,9 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             if change is not None:
                 work.commit([change])
     notices += _audience_notices(vault, run.for_some) if run.for_some else []
+    if is_restricted(vault):  # whether a message is known says that somebody said it
+        all_new, commit = result.added + result.known, result.commit or vault.head().commit
+        result = result._replace(added=all_new, known=0, commit=commit, commits=max(1, result.commits))
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
 
 
@@ -160,7 +164,7 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
                     says = found.proposal.says.rstrip(".")
                     state = "stays for now" if STAYS in (found.proposal.details or {}) else "is hidden now"
                     notices.append(f"{says}. It {state}, and {found.proposal.id} waits for a person.")
-    return notices
+    return [] if is_restricted(vault) else notices  # they tell what is known
 
 
 def _targets(event: Event) -> Sequence[tuple[str, ...]]:

@@ -632,3 +632,19 @@ def test_a_source_that_names_an_audience_and_a_memory_without_a_policy_have_no_c
     _say(clawmem, *two, session="private")
     ledger = (vault_root / "ledger/2026-11-20.jsonl").read_text()
     assert "participants" not in ledger and '"access_of"' not in ledger
+
+
+def test_an_agent_that_writes_learns_nothing_of_what_it_may_not_see(
+    clawmem: Clawmem, shared: tuple[str, str], tmp_path: Path
+) -> None:
+    """Neither a request to forget nor a message that was guessed says what is known."""
+    row = {"role": "user", "timestamp": "2026-11-20T09:00:00Z", **_CHAT[0]}
+    guesses = [json.dumps({**row, "content": f"The biopsy of Lucia showed {word}."}) for word in (SECRET, "measles")]
+    said = [clawmem("ingest", "-", "--agent", "desk", "--json", given=guess + "\n") for guess in guesses]
+    assert [{**each.data, "commit": "", "days": []} for each in said[:1]] == [
+        {**each.data, "commit": "", "days": []} for each in said[1:]
+    ]
+    assert all(each.data["commit"] for each in said)
+    for word in ("measles", SECRET):
+        assert clawmem("note", f"The user asked to forget the {word} of Lucia.", "--agent", "stranger").err == ""
+    assert SECRET in clawmem("review", "list").out, "a person is asked all the same"
