@@ -115,7 +115,7 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             if change is not None:
                 work.commit([change])
     notices += _audience_notices(vault, run.for_some) if run.for_some else []
-    if is_restricted(vault):  # whether a message is known says that somebody said it
+    if not caller.unattended and is_restricted(vault):  # whether a message is known says that somebody said it
         all_new, commit = result.added + result.known, result.commit or vault.head().commit
         result = result._replace(added=all_new, known=0, commit=commit, commits=max(1, result.commits))
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
@@ -229,15 +229,17 @@ class _IngestRun:
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
         marks: list[Event] = []
-        if any(message.in_channel or (message.session and message.speaker) for message in messages):
+        viewer = self._work.vault.viewer
+        if (viewer and viewer.names) or any(each.in_channel or (each.session and each.speaker) for each in messages):
             messages, marks = self._of_people(messages)
         self.add_events([*to_events(messages, self._work.caller, self._source, self._repeats), *marks])
         self._work.flush()
 
     def _of_people(self, messages: Sequence[Message]) -> tuple[list[Message], list[Event]]:
         """Return messages with what the policy of a shared memory says of them: those in a channel that it lists, with
-        who speaks in it, have the trust of their role, and those of a one-to-one conversation are for its two people.
-        Return the marks of what was said in it before the other one spoke, too.
+        who speaks in it, have the trust of their role; those of a one-to-one conversation are for its two people, and
+        those of a session of an agent that reads for one person are for this one. Return the marks of what was said in
+        a conversation before the other one spoke, too.
 
         Elsewhere anybody may write under any name."""
         from clawmem.index.tables.rights import read_access  # few messages are of a channel
@@ -253,6 +255,14 @@ class _IngestRun:
 
         if policy.channels:
             messages = [each._replace(trust=None) if each.in_channel and is_member(each) else each for each in messages]
+        if (viewer := self._work.vault.viewer) and viewer.names:
+            own = {"participants": [person.id for name in viewer.names if (person := policy.person(name))]}
+            return [
+                each._replace(metadata={**own, **(each.metadata or {})})
+                if {*FOR_SOME}.isdisjoint(each.metadata or {})
+                else each
+                for each in messages
+            ], []
         pairs = self._pairs(policy, messages)
         for_two = [
             each._replace(metadata={**(each.metadata or {}), "participants": pairs[each.session][0]})
