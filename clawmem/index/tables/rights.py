@@ -86,15 +86,15 @@ _VIEWS = {
     " AND (role != 'note' OR mark IS NOT NULL)"
     f" AND (sitting != '' OR NOT EXISTS ({_HIDDEN_SOURCE.format('source.n = event.place')}))",
     "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.viewer)",
-    "edge": "SELECT * FROM main.edge WHERE n IN (SELECT n FROM fact)",
-    "entity": "SELECT * FROM main.entity WHERE name IN (SELECT entity FROM fact)",
-    "alias": "SELECT * FROM main.alias WHERE name IN (SELECT entity FROM fact)",
+    "edge": "SELECT * FROM main.edge WHERE EXISTS (SELECT 1 FROM fact WHERE fact.n = edge.n)",
+    "entity": "SELECT * FROM main.entity WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = entity.name)",
+    "alias": "SELECT * FROM main.alias WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = alias.name)",
     "dispute": "SELECT * FROM main.dispute WHERE 0",
     "broken": "SELECT * FROM main.broken WHERE 0",
     "total": "SELECT facts - (SELECT count(*) FROM (SELECT n FROM main.fact WHERE "
-    f"{_OF_FACT} OR {_FORGOTTEN.format('fact')} UNION SELECT fact.n FROM main.event AS source"
-    f" CROSS JOIN main.fact ON fact.event = source.id WHERE {_OF_SOURCE})) AS facts,"
-    " (SELECT coalesce(sum(seal), 0) FROM fact) AS seals FROM main.total",
+    f"{_OF_FACT} UNION SELECT n FROM main.fact INDEXED BY fact_entity WHERE {_FORGOTTEN.format('fact')}"
+    " UNION SELECT fact.n FROM main.event AS source CROSS JOIN main.fact ON fact.event = source.id"
+    f" WHERE {_OF_SOURCE})) AS facts, (SELECT coalesce(sum(seal), 0) FROM fact) AS seals FROM main.total",
 }
 
 
