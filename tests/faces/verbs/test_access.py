@@ -54,7 +54,7 @@ _OTHERS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 }
 _READERS = ("lucia", "alvarez")
 # Arguments of tools that show what they find.
-_ASKED = {
+_ASKED: dict[str, dict[str, str]] = {
     "recall": {"question": "biopsy"}, "context": {"question": "Lucia"}, "why": {"fact": "FACT"},
     "learn_pending": {},
 }  # fmt: skip
@@ -188,19 +188,21 @@ def test_no_tool_and_no_hook_gives_it_to_others(
     clawmem: Clawmem, told: dict[str, str], options: tuple[str, ...], env: dict[str, str]
 ) -> None:
     def said(*options: str, **env: str) -> str:
-        calls = []
+        calls: list[dict[str, Any]] = []
         for at, (name, tool) in enumerate(TOOLS.items()):
             asked = {key: told.get(value, value) for key, value in _ASKED.get(name, {}).items()}
             assert name in _ASKED or not tool.reads, f"{name} serves words and has no row"
             calls.append({"method": "tools/call", "id": at, "params": {"name": name, "arguments": asked}})
-        others = [{"method": f"{kind}/list", "id": kind} for kind in ("tools", "resources", "prompts")]
-        hello = {"method": "initialize", "id": "x", "params": {"clientInfo": {"name": "stranger"}}}
+        others: list[dict[str, Any]] = [
+            {"method": f"{kind}/list", "id": kind} for kind in ("tools", "resources", "prompts")
+        ]
+        hello: dict[str, Any] = {"method": "initialize", "id": "x", "params": {"clientInfo": {"name": "stranger"}}}
         given = "".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in (hello, *calls, *others))
         shown = clawmem("mcp", *options, given=given, env=env).out
         assert shown.count("jsonrpc") == len(TOOLS) + 4
-        for event, asked in (("SessionStart", "{}"), ("UserPromptSubmit", '{"prompt": "What does the biopsy show?"}')):
+        for event, prompt in (("SessionStart", "{}"), ("UserPromptSubmit", '{"prompt": "What does the biopsy show?"}')):
             hook = ("hook", event, "--harness", "claude-code", *options)
-            shown += clawmem(*hook, given=asked, env={"CLAWMEM_PROJECT": "boat", **env}).out
+            shown += clawmem(*hook, given=prompt, env={"CLAWMEM_PROJECT": "boat", **env}).out
         return shown
 
     assert SECRET not in said(*options, **env)
