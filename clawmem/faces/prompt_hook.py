@@ -34,7 +34,8 @@ _MOST_BYTES = 4_000_000
 
 
 def answered_by_server(words: Sequence[str]) -> bool:
-    """Print the answer of a running server to a hook's command line `hook EVENT --harness NAME --vault PATH`.
+    """Print the answer of a running server to a hook's command line `hook EVENT --harness NAME --vault PATH`, and maybe
+    `--viewer NAME`.
 
     Return False, with stdin as it was, where there is no server, or the words are others."""
     if sys.platform == "win32" or not is_for_text(words) or os.isatty(0):
@@ -67,7 +68,8 @@ def answered_by_server(words: Sequence[str]) -> bool:
 
 def is_for_text(words: Sequence[str]) -> bool:
     """Return whether a command line only asks for a text in the words of `clawmem setup`."""
-    return len(words) == 6 and words[1] in EVENTS and (words[0], words[2], words[4]) == ("hook", "--harness", "--vault")
+    known = "hook", "--harness", "--vault", "--viewer"
+    return len(words) in (6, 8) and words[1] in EVENTS and (words[0], *words[2::2]) == known[: len(words) // 2]
 
 
 def all_of(connection: socket.socket) -> bytes:

@@ -10,10 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.lookup import known_events
+from clawmem.index.tables.rights import is_restricted
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
 from clawmem.memory.scope import WriteScope
@@ -34,6 +35,9 @@ from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.records.access import Policy
 
 NOTES = "daily notes"
 PART = 5_000
@@ -94,7 +98,7 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
                 problem.hint = f"{kept}; run the same command again to add the rest. {problem.hint}"
             raise
         result = run.result(skipped)
-        if run.known and not caller.unattended:
+        if run.known and not caller.unattended and not is_restricted(vault):
             result = result._replace(notices=(*result.notices, *withdrawal_notices(work, run.known)))
     if result.added:
         count_said(vault)
@@ -111,6 +115,9 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             if change is not None:
                 work.commit([change])
     notices += _audience_notices(vault, run.for_some) if run.for_some else []
+    if not caller.unattended and is_restricted(vault):  # whether a message is known says that somebody said it
+        all_new, commit = result.added + result.known, result.commit or vault.head().commit
+        result = result._replace(added=all_new, known=0, commit=commit, commits=max(1, result.commits))
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
 
 
@@ -155,7 +162,7 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
                     says = found.proposal.says.rstrip(".")
                     state = "stays for now" if STAYS in (found.proposal.details or {}) else "is hidden now"
                     notices.append(f"{says}. It {state}, and {found.proposal.id} waits for a person.")
-    return notices
+    return [] if is_restricted(vault) else notices  # they tell what is known
 
 
 def _targets(event: Event) -> Sequence[tuple[str, ...]]:
@@ -219,26 +226,83 @@ class _IngestRun:
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
-        if any(message.in_channel for message in messages):
-            messages = self._of_people(messages)
-        self.add_events(to_events(messages, self._work.caller, self._source, self._repeats))
+        marks: list[Event] = []
+        viewer = self._work.vault.viewer
+        if (viewer and viewer.names) or any(each.in_channel or (each.session and each.speaker) for each in messages):
+            messages, marks = self._of_people(messages)
+        self.add_events([*to_events(messages, self._work.caller, self._source, self._repeats), *marks])
         self._work.flush()
 
-    def _of_people(self, messages: Sequence[Message]) -> list[Message]:
-        """Return messages of which those in a channel have the trust of their role, where the policy of a shared memory
-        lists the channel with who speaks in it. Elsewhere anybody may write under any name."""
+    def _of_people(self, messages: Sequence[Message]) -> tuple[list[Message], list[Event]]:
+        """Return messages with what the policy of a shared memory says of them: those in a channel that it lists, with
+        who speaks in it, have the trust of their role; those of a one-to-one conversation are for its two people, and
+        those of a session of an agent that reads for one person are for this one. Return the marks of what was said in
+        a conversation before the other one spoke, too.
+
+        Elsewhere anybody may write under any name."""
         from clawmem.index.tables.rights import read_access  # few messages are of a channel
         from clawmem.model.records.access import channel_in
 
         policy = rules.policy if (rules := read_access(self._work.vault)) else None
-        if policy is None or not policy.channels:
-            return list(messages)
+        if policy is None:
+            return list(messages), []
 
         def is_member(message: Message) -> bool:
             person = policy.person(message.speaker) if message.speaker else None
             return person is not None and policy.is_for(channel_in(message.metadata or {}), person)
 
-        return [each._replace(trust=None) if each.in_channel and is_member(each) else each for each in messages]
+        if policy.channels:
+            messages = [each._replace(trust=None) if each.in_channel and is_member(each) else each for each in messages]
+        if (viewer := self._work.vault.viewer) and viewer.names:
+            own = {"participants": [person.id for name in viewer.names if (person := policy.person(name))]}
+            return [
+                each._replace(metadata={**own, **(each.metadata or {})})
+                if {*FOR_SOME}.isdisjoint(each.metadata or {})
+                else each
+                for each in messages
+            ], []
+        pairs = self._pairs(policy, messages)
+        for_two = [
+            each._replace(metadata={**(each.metadata or {}), "participants": pairs[each.session][0]})
+            if each.session in pairs
+            else each
+            for each in messages
+        ]
+        return for_two, [mark for _, marks in pairs.values() for mark in marks]
+
+    def _pairs(self, policy: Policy, messages: Sequence[Message]) -> dict[str | None, tuple[list[str], list[Event]]]:
+        """Return the two people of each session in which nobody else has spoken, and of which nothing says for whom it
+        is, with the marks of its earlier messages."""
+        from clawmem.index.search.events import events_of_session  # few messages are told to a shared memory
+        from clawmem.model.records.access import AccessMark, event_of_mark
+
+        def who(role: str, speaker: str | None, metadata: Mapping[str, Any] | None) -> Iterator[str | None]:
+            person = policy.person(speaker) if speaker else None
+            if not (metadata or {}).keys().isdisjoint(FOR_SOME):
+                yield None  # its source says for whom it is
+            elif role in ("user", "note"):
+                yield person.id if person else None
+
+        speakers: dict[str, set[str | None]] = defaultdict(set)
+        for message in messages:
+            if message.session:
+                found = who(message.role, message.speaker, message.metadata)
+                speakers[message.session].update([None] if message.in_channel else found)
+        pairs: dict[str | None, tuple[list[str], list[Event]]] = {}
+        for session, here in speakers.items():
+            if None in here or not 0 < len(here) < 3:
+                continue
+            earlier = events_of_session(self._work.index, session)
+            for event in earlier:
+                named = (event.metadata or {}).get("participants")
+                here.update(named if isinstance(named, list) else who(event.role, event.speaker, event.metadata))
+            if None in here or len(here) != 2:
+                continue
+            pair = sorted(name for name in here if name)
+            open_ = [event for event in earlier if "participants" not in (event.metadata or {})]
+            mark, agent = AccessMark(audience=tuple(pair)), self._work.caller.agent
+            pairs[session] = pair, [event_of_mark(event, mark, agent, by_reader=True) for event in open_]
+        return pairs
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""
@@ -248,7 +312,7 @@ class _IngestRun:
         if fresh:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
-            self.added += len(fresh)
+            self.added += sum(event.kind != "mark" for event in fresh)
             self.requests += [event for event in fresh if _may_ask(event.text) and may_ask_to_forget(event)]
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []

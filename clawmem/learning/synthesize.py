@@ -22,7 +22,7 @@ from clawmem.llm.prompts import prompt
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
-from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
+from clawmem.model.facts.fact import RETRACTED, Fact, is_forgotten, is_revoked
 from clawmem.model.facts.fact_words import labels
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import day_of
@@ -392,7 +392,12 @@ def _block(title: str, lines: Sequence[str]) -> str:
 
 def _line(fact: DayFact) -> str:
     gone = ", withdrawn since" if fact.fact.status == RETRACTED else ""
-    return f"- {_statement(fact.fact)} ({', '.join([fact.entity, fact.fact.id, *labels(fact.fact)])}{gone})"
+    return f"- {_statement(fact.fact)} ({', '.join([*_place(fact), *labels(fact.fact)])}{gone})"
+
+
+def _place(fact: DayFact) -> list[str]:
+    """Return where a fact is; of one that was to be forgotten only the id, because its entity may name somebody."""
+    return [fact.fact.id] if is_forgotten(fact.fact) else [fact.entity, fact.fact.id]
 
 
 def _statement(fact: Fact) -> str:
@@ -406,7 +411,7 @@ def _correction(fact: DayFact) -> str:
 def _withdrawal(fact: DayFact) -> str:
     reason = ((fact.fact.metadata or {}).get("retracted") or {}).get("reason")
     because = f" Because: {one_line(str(reason))}" if reason else ""
-    return f"- Withdrawn: {_statement(fact.fact)} ({fact.entity}, {fact.fact.id}){because}"
+    return f"- Withdrawn: {_statement(fact.fact)} ({', '.join(_place(fact))}){because}"
 
 
 def _sessions(events: Iterable[Event]) -> list[str]:

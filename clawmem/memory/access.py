@@ -97,9 +97,9 @@ def decide_access(vault: Vault, caller: Caller, wanted: Grant) -> Granted:
 
 
 def mark(vault: Vault, caller: Caller, references: Sequence[str], wanted: AccessMark) -> Marked:
-    """Mark messages and facts, each in a commit; an empty mark is for everybody, and kinds of content leave the
-    audience as it is. Raise NotPermitted for an agent, and InvalidInput for names that the policy does not have, or
-    for people without a kind of content."""
+    """Mark messages and facts, each in a commit; an empty mark is for everybody. Kinds of content leave the audience as
+    it is, and an audience leaves the kinds. Raise NotPermitted for an agent, and InvalidInput for names that the policy
+    does not have, or for people without a kind of content."""
     _check_person(caller)
     if wanted.about and not wanted.kinds:
         message = "Whom it is about decides nothing without a kind of content. Nothing was changed."
@@ -114,7 +114,11 @@ def mark(vault: Vault, caller: Caller, references: Sequence[str], wanted: Access
         for target in targets:
             name = target.id if isinstance(target, Event) else target.fact.id
             before = next(iter(marks_of(work.index, name, name)), AccessMark())
-            marks[name] = wanted._replace(audience=wanted.audience or (before.audience if wanted.kinds else ()))
+            marks[name] = wanted
+            if wanted.kinds and not wanted.audience:
+                marks[name] = wanted._replace(audience=before.audience)
+            if wanted.audience and not wanted.kinds:
+                marks[name] = wanted._replace(kinds=before.kinds, about=before.about)
             if before.restricts and not wanted.restricts:
                 notices.append(f"{name} was {before.in_words}; `clawmem undo` makes it so again")
             fits = _mark_message if isinstance(target, Event) else _mark_fact

@@ -118,10 +118,11 @@ def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -
 
 def _unread_hint(vault: Vault, caller: Caller, unread: int, oldest: str, turns_on: str) -> str:
     """Say that nobody has read what was said; nothing where a model reads it within the day."""
-    from clawmem.llm.choice import reads_sessions_of  # a prompt needs none
+    from clawmem.index.tables.rights import is_restricted  # a prompt needs none
+    from clawmem.llm.choice import reads_sessions_of
 
     reads = reads_sessions_of(vault.settings, caller.agent)
-    if not turns_on or not unread or (reads and oldest >= caller.now.strftime("%Y-%m-%d")):
+    if not turns_on or not unread or is_restricted(vault) or (reads and oldest >= caller.now.strftime("%Y-%m-%d")):
         return ""
     off = "" if reads else f" A person turns reading on: `{turns_on}`."
     return f"- {counted(unread, 'message')} unread: `learn_pending` shows them, `learn_apply` takes the answer.{off}\n"

@@ -21,8 +21,9 @@ from clawmem.index.search.lookup import (
     unreadable_notices,
 )
 from clawmem.index.search.replaced import edges_towards, served_facts
+from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import find_entity
+from clawmem.memory.entities.places import check_not_forgotten, find_entity
 from clawmem.memory.permission import check_may_read, check_may_read_fact, may_read
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import FACT_PREFIX
@@ -144,6 +145,7 @@ def _node(index: Index, reference: str, caller: Caller) -> str:
         check_may_read_fact(caller, by_ids(index, [name])[name])
     else:
         check_may_read(caller, name)
+        check_not_forgotten(index, name)
     return name
 
 
@@ -216,6 +218,8 @@ def impact(vault: Vault, reference: str, caller: Caller, depth: int | None = Non
         return start, shown, len(found) - len(shown), (*index.notices, *unreadable_notices(index))
 
     start, shown, hidden, notices = run_query(vault, read)
+    if is_restricted(vault):  # pages and proposals are for those who may see everything
+        return Impact(start, tuple(shown), 0, (), (), notices)
     ids = {start.fact.id, *(dependent.placed.fact.id for dependent in shown)}
     pages = tuple(_pages(vault, caller, ids))
     filed = read_proposals(vault)

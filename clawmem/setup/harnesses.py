@@ -95,16 +95,28 @@ class Wiring(NamedTuple):
 
 
 def wiring(
-    harness: str, home: Path, environment: Mapping[str, str], program: Sequence[str], vault: str | None
+    harness: str,
+    home: Path,
+    environment: Mapping[str, str],
+    program: Sequence[str],
+    vault: str | None,
+    viewer: str | None = None,
 ) -> Wiring:
     """Return what is wired into a harness. `program` are the first words of clawmem's command line; each command names
-    the `vault`, if given."""
+    the `vault`, if given, and each that gives words to the agent the `viewer` for whom it reads."""
     named = ("--vault", vault) if vault else ()
+    reads = ("--viewer", viewer) if viewer else ()
 
     def command(*words: str) -> tuple[str, ...]:
-        return (*program, *words, *named)
+        return (*program, *words, *named, *(reads if words[:1] in (("mcp",), ("hook",)) else ()))
 
-    return _WIRINGS[harness](home, environment, command)
+    found: Wiring = _WIRINGS[harness](home, environment, command)
+    if viewer is None or harness != "claude-code":
+        return found
+    # The shell of its agent has its variables, too; it takes in transcripts by its hooks.
+    rows = [step for step in found.steps if isinstance(step, Entry) and step.keys[-1] == _AGENT]
+    more = (Entry(row.path, (*row.keys[:-1], "CLAWMEM_VIEWER"), viewer) for row in rows)
+    return found._replace(steps=(*found.steps, *more))
 
 
 def _claude(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:

@@ -68,6 +68,8 @@ class Receipt:
         """The former values of the settings of this machine that setup has changed."""
         self.scheduled: bool = record.get("scheduled", False)
         """Whether setup has scheduled the heartbeat."""
+        self.viewer: str | None = record.get("viewer")
+        """For whom alone the harness reads a shared memory."""
 
     @property
     def exists(self) -> bool:
@@ -77,7 +79,7 @@ class Receipt:
         # It holds what stood in configuration files, which may be keys.
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         record = {"at": at, "files": self.files, "folders": self.folders, "settings": self.settings,
-                "scheduled": self.scheduled}  # fmt: skip
+                "scheduled": self.scheduled, "viewer": self.viewer}  # fmt: skip
         _replace(self.path, (json.dumps(record, indent=1) + "\n").encode(), 0o600)
 
 
@@ -463,7 +465,7 @@ def harness_problems(vault: Vault, environment: Mapping[str, str], home: Path) -
 def _outdated(
     harness: str, vault: Vault, receipt: Receipt, environment: Mapping[str, str], home: Path
 ) -> Iterator[HealthProblem]:
-    wanted = wiring(harness, home, environment, own_command(environment), str(vault.root))
+    wanted = wiring(harness, home, environment, own_command(environment), str(vault.root), receipt.viewer)
     own = wanted._replace(steps=tuple(step for step in wanted.steps if not isinstance(step, VendorCommand)))
     try:
         files = wire(own, receipt, environment, receipt.at, dry_run=True).files

@@ -254,7 +254,7 @@ class _Builder:
     def _own_titles(self, topics: Iterable[str], messages: bool) -> dict[str, str]:
         """Return the titles of the Markdown files that people wrote for everyone, by path. The text of a file at the
         path of an entity or a topic is shown on that page."""
-        if not self._head:
+        if not self._head or self.index.is_restricted:
             return {}
         taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
         paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path, messages)]
@@ -272,8 +272,8 @@ class _Builder:
             yield OwnPage(path, _title(path, text), body)
 
     def _texts(self, paths: list[str]) -> dict[str, str]:
-        """Return what people wrote on some pages, as HEAD has them."""
-        found = self._contents(paths)
+        """Return what people wrote on some pages, as HEAD has them; nothing for those who may not see everything."""
+        found = {} if self.index.is_restricted else self._contents(paths)
         return {path: own_text(found[path]) if path in found else "" for path in paths}
 
     def _contents(self, paths: list[str]) -> dict[str, str]:

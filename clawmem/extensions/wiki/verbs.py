@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from clawmem.errors import DONE, REFUSED, InvalidInput
+from clawmem.errors import DONE, REFUSED, InvalidInput, NotPermitted
 from clawmem.extensions.wiki.compile import WikiBuild, build_wiki
 from clawmem.extensions.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding, Curation, check_pages
 from clawmem.extensions.wiki.curator import curate as curate_act
@@ -235,7 +235,10 @@ def dashboard(
         )
         return Answer({})
     from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
+    from clawmem.index.tables.rights import is_restricted  # few memories are shared
 
+    if is_restricted(call.runtime.vault()):
+        raise NotPermitted("The numbers count what not everybody may see.", "Leave out --json, or --viewer.")
     data, notices = metrics_data(call.runtime)
     return Answer(data, notices=notices)
 

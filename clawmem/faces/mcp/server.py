@@ -352,10 +352,12 @@ def _printed_by_hook(request: bytes) -> bytes:
 
     head, _, payload = request.partition(b"\0\0")
     folder, *texts = map(os.fsdecode, head.split(b"\0"))
-    words, variables = texts[:6], texts[6:]
+    at = 8 if texts[6:7] == ["--viewer"] else 6  # a variable has a sign of equality
+    words, variables = texts[:at], texts[at:]
     if not is_for_text(words):
         raise ValueError(words)
-    runtime = Runtime(dict(text.split("=", 1) for text in variables), Path(folder), words[5])
+    viewer = words[7] if at == 8 else None
+    runtime = Runtime(dict(text.split("=", 1) for text in variables), Path(folder), words[5], viewer=viewer)
     runtime.check_verb(words[0])
     call = ToolCall(runtime, payload.decode("utf-8", "replace"))
     answer = hook(call, words[1], words[3]).finished(call.runtime)

@@ -96,7 +96,8 @@ def mark_(
     ],
 ) -> Answer:
     """Mark facts and messages: their kinds of content and whom they are about, or for whom they are. With kinds alone,
-    they stay for whom they are; `--audience all` changes that. Without an option everybody may see them."""
+    they stay for whom they are; `--audience all` changes that. With an audience alone, they keep their kinds. Without
+    an option everybody may see them."""
     wanted = AccessMark(tuple(kinds or ()), tuple(about or ()), tuple(audience or ()))
     marked = mark(call.runtime.vault(), call.runtime.caller(), targets, wanted)
     lines = [f"{name} is {each.in_words}" for name, each in marked.marks.items()]

@@ -225,8 +225,9 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     sentences = change_sentences(comparison.changes)
     yield f"{_sentence(comparison, sentences)}."
     yield from (
-        f"{change.sentence}  ({', '.join([change.entity, change.fact.id, *origin_warnings(change.fact)])})"
+        f"{change.sentence}  ({', '.join([*filter(None, [change.entity]), change.fact.id, *labels])})"
         for change in sentences
+        for labels in [origin_warnings(change.fact)]
     )
     moves = (
         f"{counted(moved.facts, 'fact')} moved from {moved.source} to {moved.target}" for moved in comparison.moved

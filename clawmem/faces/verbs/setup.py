@@ -69,7 +69,7 @@ def setup(
     if remove:
         if not receipt.exists:
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
-        wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None)
+        wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None, receipt.viewer)
         former, scheduled = receipt.settings, receipt.scheduled
         result = unwire(wanted, receipt, runtime.environment, dry_run)
         if former and not dry_run:
@@ -79,7 +79,8 @@ def setup(
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
     made, planned = _vault_made(call, dry_run)
     _check_agent(call, harness, schedule)
-    wanted = _wiring(call, harness, planned)
+    receipt.viewer = _viewer(call, harness, planned) or receipt.viewer
+    wanted = _wiring(call, harness, planned, receipt.viewer)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     try:
         reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
@@ -89,15 +90,26 @@ def setup(
         raise
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
-    notices = (*notices, *(() if planned else _limits(call, harness)))
+    notices = (*notices, *(() if planned else _limits(call, harness, receipt.viewer)))
     reader = reader._replace(lines=(*made, *reader.lines, *lines), notices=(*reader.notices, *notices))
     return _answer(harness, result, f"{harness} is set up already", dry_run, wanted.granted, reader)
 
 
-def _limits(call: Call, harness: str) -> tuple[str, ...]:
+def _viewer(call: Call, harness: str, planned: Path | None) -> str | None:
+    """Return for whom alone the harness is to read. Raise InvalidInput for a shell, whose commands name nobody."""
+    viewer = None if planned else call.runtime.vault().viewer
+    name = next(iter(viewer.names), None) if viewer else None
+    if name and harness == SHELL:
+        raise InvalidInput("A shell reads for whom its variables say.", f"Write `export CLAWMEM_VIEWER={name}` there.")
+    return name
+
+
+def _limits(call: Call, harness: str, viewer: str | None) -> tuple[str, ...]:
     """Return a notice where the policy of a shared memory does not let the harness's agent see everything."""
     from clawmem.index.tables.rights import read_access
 
+    if viewer:
+        return (f"the tools and hooks of {harness} answer {viewer} alone, and store nothing",)
     rules, moment = read_access(call.runtime.vault()), stamp(call.runtime.now())
     person = Person(id=harness) if rules is None else rules.policy.people.get(harness, Person(id=harness))
     if rules is None or rules.policy.sees_everything(rules.grants, person, moment):
@@ -213,13 +225,14 @@ def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     return _Reader(preset, (f"{preset} answered, and reads{own}: {most}",))
 
 
-def _wiring(call: Call, harness: str, planned: Path | None) -> Any:
+def _wiring(call: Call, harness: str, planned: Path | None, viewer: str | None) -> Any:
     """Return what is written into the harness's files for the vault, or for one that is `planned` in a folder."""
     runtime = call.runtime
     if planned is None:
         runtime.vault().check_writable(lasting=True)
     root = planned or runtime.vault().root
-    return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(root))
+    program = own_command(runtime.environment)
+    return wiring(harness, runtime.home(), runtime.environment, program, str(root), viewer)
 
 
 def _answer(

@@ -250,6 +250,12 @@ _MARKS = {2: " ", 3: " ", 0: " "}
 _MARKED = re.compile("\x02([^\x03]*)\x03")
 
 
+def events_of_session(index: Index, session: str) -> list[Event]:
+    """Return the messages of a session, of all days."""
+    query = "SELECT id FROM event WHERE substr(sitting, 12) = ? AND NOT recalled"
+    return list(events_by_id(index, [name for (name,) in index.database.execute(query, (session,))]).values())
+
+
 def matched_spans(texts: Sequence[str], words: Sequence[str]) -> list[list[tuple[int, int]]]:
     """Return for each text the places, as start and end, of the words that one of `words` finds: also other forms of
     it, and with or without accents. None are found if SQLite has no FTS5."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import NotFound, NotPermitted
 from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import FORGOTTEN, RETRACTED
 from clawmem.model.language.text import counted
 from clawmem.model.records.access import (
     ACCESS_HINT,
@@ -49,11 +50,20 @@ _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the i
 _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
 _IN_PARTS = "mark IN (SELECT mark FROM temp.partly)"
 _OF_FACT, _OF_EVENT, _OF_SOURCE = (_HIDES.format(name) for name in ("fact", "event", "source"))
-# What was learned from a message, or tells it in one line, is for those who may see the message. The notes and pages of
-# a memory are written for those who may see all of it; an agent also has its own. Links name other facts, with reasons.
+_HIDDEN_SOURCE = f"SELECT 1 FROM main.event AS source WHERE {{}} AND {_OF_SOURCE}"
+_GONE = " OR ".join(f"instr({{0}}.line, '\"{reason}')" for reason in FORGOTTEN)
+_FORGOTTEN = f"({{0}}.status = '{RETRACTED}' AND ({_GONE}))"
+# What was learned from a message is for those who may see the message, and what was to be forgotten for nobody.
+_VISIBLE = f"NOT ({_HIDES}) AND NOT {_FORGOTTEN} AND ({{0}}.event IS NULL OR NOT EXISTS" + (
+    f" ({_HIDDEN_SOURCE.format('source.id = {0}.event')}))"
+)
+# The notes and pages of a memory are written for those who may see all of it; an agent also has its own. Links name
+# other facts, with reasons, and a fact may be replaced by one that the viewer may not see.
+_HEIR = f"SELECT 1 FROM main.fact AS heir WHERE heir.id = json_extract(fact.line, '$.superseded_by') AND {_VISIBLE}"
 _LINE = (
-    "CASE WHEN instr(line, '\"links\"') OR instr(line, '\"superseded_by\"')"
-    " THEN json_remove(line, '$.links', '$.superseded_by') ELSE line END"
+    f"CASE WHEN instr(line, '\"superseded_by\"') AND NOT EXISTS ({_HEIR.format('heir')})"
+    " THEN json_remove(line, '$.links', '$.superseded_by')"
+    " WHEN instr(line, '\"links\"') THEN json_remove(line, '$.links') ELSE line END"
 )
 # What differs in the rows that are shown.
 _CHANGED = {
@@ -70,21 +80,20 @@ _CHANGED = {
         }.items()
     },
 }
-_HIDDEN_SOURCE = f"SELECT 1 FROM main.event AS source WHERE {{}} AND {_OF_SOURCE}"
 _VIEWS = {
-    "fact": f"SELECT {{columns}} FROM main.fact WHERE NOT ({_OF_FACT}) AND (event IS NULL OR NOT EXISTS"
-    f" ({_HIDDEN_SOURCE.format('source.id = fact.event')}))",
+    "fact": f"SELECT {{columns}} FROM main.fact WHERE {_VISIBLE.format('fact')}",
     "event": f"SELECT {{columns}} FROM main.event WHERE (NOT ({_OF_EVENT}) OR {_IN_PARTS})"
     " AND (role != 'note' OR mark IS NOT NULL)"
     f" AND (sitting != '' OR NOT EXISTS ({_HIDDEN_SOURCE.format('source.n = event.place')}))",
     "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.viewer)",
-    "edge": "SELECT * FROM main.edge WHERE n IN (SELECT n FROM fact)",
-    "entity": "SELECT * FROM main.entity WHERE name IN (SELECT entity FROM fact)",
-    "alias": "SELECT * FROM main.alias WHERE name IN (SELECT entity FROM fact)",
+    "edge": "SELECT * FROM main.edge WHERE EXISTS (SELECT 1 FROM fact WHERE fact.n = edge.n)",
+    "entity": "SELECT * FROM main.entity WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = entity.name)",
+    "alias": "SELECT * FROM main.alias WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = alias.name)",
     "dispute": "SELECT * FROM main.dispute WHERE 0",
     "broken": "SELECT * FROM main.broken WHERE 0",
     "total": "SELECT facts - (SELECT count(*) FROM (SELECT n FROM main.fact WHERE "
-    f"{_OF_FACT} UNION SELECT fact.n FROM main.event AS source CROSS JOIN main.fact ON fact.event = source.id"
+    f"{_OF_FACT} UNION SELECT n FROM main.fact INDEXED BY fact_entity WHERE {_FORGOTTEN.format('fact')}"
+    " UNION SELECT fact.n FROM main.event AS source CROSS JOIN main.fact ON fact.event = source.id"
     f" WHERE {_OF_SOURCE})) AS facts, (SELECT coalesce(sum(seal), 0) FROM fact) AS seals FROM main.total",
 }
 

@@ -30,7 +30,7 @@ from clawmem.index.search.lookup import (
     unreadable_notices,
 )
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
+from clawmem.memory.entities.places import check_not_forgotten, expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope, items_write
@@ -161,6 +161,7 @@ def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
     found = find_entity(index, name, caller)
     check_may_read(caller, found)
+    check_not_forgotten(index, found)
     described = {entity.name: entity for entity in entities(index)}
     facts = tuple(placed for placed in facts_of(index, found) if not is_revoked(placed.fact))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))

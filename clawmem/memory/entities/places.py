@@ -18,6 +18,7 @@ from clawmem.index.search.lookup import (
     entity_exists,
     entity_in_same_folder,
     entity_names,
+    forgotten_entities,
     people_by_first_name,
 )
 from clawmem.index.tables.store import Index
@@ -261,3 +262,9 @@ def move_writes(work: WriteScope, moves: Iterable[FactMove]) -> dict[str, bytes 
         empty = not left and is_candidate_place(entity)
         writes.update({items_path(entity): None} if empty else items_write(entity, list(left.values())))
     return writes
+
+
+def check_not_forgotten(index: Index, name: str) -> None:
+    """Raise NotFound for an entity of which all was to be forgotten, as if there were none."""
+    if name in forgotten_entities(index):
+        raise NotFound(f"There is no entity '{name}'.", "`clawmem entity list` shows all of them.")

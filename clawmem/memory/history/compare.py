@@ -8,7 +8,17 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted
-from clawmem.memory.history.log import entries_for_agents, facts_at, shallow_notices
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import by_ids, forgotten_entities
+from clawmem.index.tables.rights import is_restricted
+from clawmem.index.tables.store import Index
+from clawmem.memory.history.log import (
+    entries_for,
+    facts_at,
+    seen_by_viewer,
+    shallow_notices,
+    without_words,
+)
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import FactDifference, count_moves, differences, without_forgotten_words
 from clawmem.model.history.entry import FORGET, HistoryEntry, trailer_pattern
@@ -58,7 +68,7 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
     `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
     if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later, and
-    NotPermitted for an agent if something was forgotten on request since then. An agent gets no forgotten words.
+    NotPermitted for an agent if something was forgotten on request since then. Nobody gets forgotten words.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
@@ -68,12 +78,19 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
             _refuse_forgotten(vault, last.commit)
         moment = moment_of(last.time) if newer else caller.now
         first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
+        if is_restricted(vault):
+            return run_query(vault, lambda index: _seen_by_viewer(history, index, first, last), one_state=False)
         found = _compare(vault, first, last)
-    if not caller.agent:
-        return found
-    newest, *oldest = entries_for_agents(vault, [found.newer, *([found.older] if found.older else [])])
-    changes = tuple(map(without_forgotten_words, found.changes))
-    return found._replace(newer=newest, older=next(iter(oldest), None), changes=changes)
+    places = run_query(vault, forgotten_entities)
+    found = found._replace(
+        changes=tuple(map(without_forgotten_words, found.changes)),
+        moved=tuple(each for each in found.moved if places.isdisjoint((each.source, each.target))),
+        counts=found.counts._replace(
+            other_files=tuple(path for path in found.counts.other_files if name_of_path(path) not in places)
+        ),
+    )
+    newest, *oldest = entries_for(vault, caller, [found.newer, *([found.older] if found.older else [])])
+    return found._replace(newer=newest, older=next(iter(oldest), None))
 
 
 def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
@@ -101,6 +118,32 @@ def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Co
     counts = _count_other_changes(vault, start, last.commit, [path for path in paths if path not in items])
     notices = (*problems, *_same_commit_notice(first, last), *shallow_notices(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)
+
+
+def _seen_by_viewer(history: History, index: Index, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
+    """Compare two points as a viewer may see them: only what became of facts that they may see, in the words that
+    these have now. Other changes are not told, nor when the last one was."""
+    vault, start = history.vault, first.commit if first else None
+    items = [path for path in _changed_paths(vault, start, last.commit) if file_kind(path) is ITEMS_FILE]
+    before, after = (_as_now(index, facts) for facts in _states(vault, start, last.commit, items)[:2])
+    points = [
+        next(seen_by_viewer(index, history.entries(HistoryFilter(rev=each.commit))), None) if each else None
+        for each in (first, last)
+    ]
+    newer = points[1] or without_words(last)._replace(time=first.time if first else "")
+    return Comparison(points[0], newer, differences(before, after), (), OtherChanges())
+
+
+def _as_now(index: Index, facts: Mapping[str, tuple[Fact, str]]) -> dict[str, tuple[Fact, str]]:
+    """Return the facts that the viewer of an index may see, as they are now, with the state that they had."""
+    now = by_ids(index, facts)
+    return {
+        name: (
+            placed.fact._replace(status=facts[name][0].status, superseded_by=placed.fact.superseded_by),
+            placed.entity,
+        )
+        for name, placed in now.items()
+    }
 
 
 def _states(

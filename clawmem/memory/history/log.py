@@ -24,11 +24,11 @@ from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import FACT_PREFIX, Fact, check_prefix, is_reference
 from clawmem.model.history.comparison import bare, read_single_fact
-from clawmem.model.history.entry import ACCESS, FORGET, NOTE, HistoryEntry, trailer_pattern
+from clawmem.model.history.entry import ACCESS, FORGET, HOUSEKEEPING, NOTE, HistoryEntry, trailer_pattern
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import HIDDEN_LINE
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import LONGEST_SUBJECT
+from clawmem.model.records.change import LONGEST_SUBJECT, subject_line
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
 from clawmem.vault.exchange.create import is_shallow, shallow_commits
 from clawmem.vault.history.history import History, HistoryFilter, open_history
@@ -87,8 +87,10 @@ def without_forgotten(vault: Vault, index: Index, entries: Iterable[HistoryEntry
     gone, places = forgotten_ids(index), forgotten_entities(index)
 
     def shown(entry: HistoryEntry) -> HistoryEntry:
-        if gone.isdisjoint((*entry.facts, *entry.supersedes)) and not (entry.op == NOTE and _is_hidden(vault, entry)):
-            return entry
+        tells = not gone.isdisjoint((*entry.facts, *entry.supersedes))
+        tells = tells or any(f"({name})" in entry.subject for name in places)
+        if not tells and not (entry.op == NOTE and _is_hidden(vault, entry)):
+            return entry._replace(entities=tuple(name for name in entry.entities if name not in places))
         did = entry.subject if entry.op == FORGET else f"{entry.subject.partition('(')[0]}: {_GONE}"
         return entry._replace(subject=did, entities=tuple(name for name in entry.entities if name not in places))
 
@@ -109,10 +111,11 @@ def _dashes(text: str) -> str:
     return text.replace("- -", "--").replace("- -", "--")
 
 
-def entries_for_agents(vault: Vault, entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
-    """Return some entries without the words of what was to be forgotten, and of notes that may have been meant."""
+def entries_for(vault: Vault, caller: Caller, entries: Sequence[HistoryEntry]) -> tuple[HistoryEntry, ...]:
+    """Return some entries without the words of what was to be forgotten, and for an agent of notes that may have been
+    meant."""
     shown = run_query(vault, lambda index: without_forgotten(vault, index, entries), one_state=False)
-    return _without_earlier_notes(vault, shown)
+    return _without_earlier_notes(vault, shown) if caller.agent else shown
 
 
 def _without_earlier_notes(vault: Vault, entries: tuple[HistoryEntry, ...]) -> tuple[HistoryEntry, ...]:
@@ -128,6 +131,33 @@ def _without_earlier_notes(vault: Vault, entries: tuple[HistoryEntry, ...]) -> t
     )
 
 
+def seen_by_viewer(index: Index, entries: Iterable[HistoryEntry]) -> Iterator[HistoryEntry]:
+    """Yield some entries as the viewer of an index may see them: those that name a fact that they may see, with the
+    words that it has now. Who may see everything gets each as it is.
+
+    What else a commit says may be of others: its subject, its session and its messages, and whether it has more."""
+    if not index.is_restricted:
+        yield from entries
+        return
+    for entry in entries:
+        named = () if entry.op in HOUSEKEEPING else dict.fromkeys((*entry.facts, *entry.supersedes))
+        if shown := by_ids(index, named):
+            fact, entity = next(iter(shown.values()))
+            yield without_words(entry)._replace(
+                op=entry.op,
+                subject=subject_line(entry.op or "edit", entity, fact.fact),
+                facts=tuple(name for name in entry.facts if name in shown),
+                entities=tuple(dict.fromkeys(placed.entity for placed in shown.values())),
+                agent=entry.agent,
+                supersedes=tuple(name for name in entry.supersedes if name in shown),
+            )
+
+
+def without_words(entry: HistoryEntry) -> HistoryEntry:
+    """Return an entry that says only which commit it is, of whom and when."""
+    return HistoryEntry(entry.commit, entry.time, entry.author, entry.author_email, None, "")
+
+
 def shallow_notices(vault: Vault) -> list[str]:
     """Return the notice for a shallow clone, which lacks the older history; empty for other clones."""
     return [_SHALLOW] if is_shallow(vault) else []
@@ -137,18 +167,19 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
     with open_history(vault) as history:
         if about is None:
             entries = history.entries(_history_filter(bounds))
-            shown = (entry for entry in entries if all(may_read(caller, name) for name in entry.entities))
+            readable = (entry for entry in entries if all(may_read(caller, name) for name in entry.entities))
+            shown = seen_by_viewer(index, readable)
             return _log_result(shown, "vault", None, bounds, index)
         kind, name = _resolve_subject(index, history, about, caller)
         check_may_read(caller, _entity_of_fact(index, history, name) if kind == "fact" else name)
         if kind == "fact":
             places = {name: paths_of_fact(index, history, name)}
-            newest_first = reversed(fact_history(history, places, bounds.include_folds)[name])
+            newest_first = seen_by_viewer(index, reversed(fact_history(history, places, bounds.include_folds)[name]))
             result = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
             lacks = [] if by_ids(index, [name]) else unreadable_notices(index)
             return result._replace(notices=(*result.notices, *lacks))
         paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
-        entries = history.entries(_history_filter(bounds)._replace(paths=paths))
+        entries = seen_by_viewer(index, history.entries(_history_filter(bounds)._replace(paths=paths)))
         return _log_result(entries, kind, name, bounds, index)
 
 
@@ -168,8 +199,8 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
     try:
         return resolve_id(index, reference)
     except NotFound:
-        if not is_reference(reference):
-            raise
+        if index.is_restricted or not is_reference(reference):
+            raise  # the history has what a viewer may not see
         value = reference.strip()
         prefixes = tuple(dict.fromkeys((value, FACT_PREFIX + value.removeprefix(FACT_PREFIX))))
         patterns = [trailer_pattern("Fact", prefix).removesuffix("$") for prefix in prefixes]
@@ -326,6 +357,8 @@ def _resolve_subject(index: Index, history: History, about: str, caller: Caller)
         try:
             return "entity", find_entity(index, about, caller)
         except NotFound:
+            if index.is_restricted:
+                raise  # the history has what a viewer may not see
             gone = check_name(expand_own(about, caller))
             paths = (items_path(gone), summary_path(gone))
             if next(history.entries(HistoryFilter(paths=paths)), None) is None:

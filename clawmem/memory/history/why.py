@@ -17,9 +17,11 @@ from clawmem.memory.history.log import (
     fact_history,
     find_removed_fact,
     paths_of_fact,
+    seen_by_viewer,
     shallow_notices,
     shallow_starts,
     without_forgotten,
+    without_words,
 )
 from clawmem.memory.permission import check_may_read_fact, may_read_fact
 from clawmem.model.facts.catalog import Catalog
@@ -83,6 +85,9 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         histories: Mapping[str, Sequence[HistoryEntry]] = found
         if caller and caller.agent:
             histories = {name: without_forgotten(vault, index, entries) for name, entries in found.items()}
+        if index.is_restricted:
+            histories = {name: [*seen_by_viewer(index, entries)] for name, entries in histories.items()}
+            begins = {name: without_words(entry) for name, entry in begins.items()}
     links = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in links if link.fact.id == placed.fact.id)
     event, problems = _evidence(vault, index, placed.fact)
@@ -117,6 +122,8 @@ def _find(index: Index, history: History, reference: str) -> tuple[PlacedFact, H
     try:
         return find_fact(index, reference), None
     except NotFound:
+        if index.is_restricted:
+            raise
         lost = find_removed_fact(index, history, reference)
         return PlacedFact(lost.fact, lost.entity), lost.removed
 
@@ -125,8 +132,6 @@ def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
     """Return the error for a fact that was removed from the vault, or None if there never was one."""
 
     def searched(index: Index) -> RemovedFact:
-        if index.is_restricted:
-            raise NotFound(f"No fact has the id '{reference}'.")  # the history has what a viewer may not see
         with open_history(vault) as history:
             return find_removed_fact(index, history, reference)
 

@@ -68,11 +68,12 @@ def differences(before: FactsById, after: FactsById) -> tuple[FactDifference, ..
 
 
 def without_forgotten_words(change: FactDifference) -> FactDifference:
-    """Return the change with nothing that a forgotten fact says; its earlier state is left out."""
+    """Return the change with nothing that a forgotten fact says, and not of whom; its earlier state is left out."""
     before = change.before
     if before and before.id == change.fact.id and is_forgotten(change.fact):
         before = None
-    return change._replace(fact=_wordless(change.fact), before=before and _wordless(before))
+    entity = "" if is_forgotten(change.fact) else change.entity
+    return change._replace(fact=_wordless(change.fact), entity=entity, before=before and _wordless(before))
 
 
 def _wordless(fact: Fact) -> Fact:

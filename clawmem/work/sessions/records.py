@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -74,7 +74,17 @@ def ended_sessions(vault: Vault, reach: Reach) -> Iterator[SessionRecord]:
             continue
     for *_, path in sorted(found, reverse=True):
         with suppress(ClawmemError):
-            yield _record(vault, path.relative_to(vault.root).as_posix())
+            yield from seen_by_viewer(vault, [_record(vault, path.relative_to(vault.root).as_posix())])
+
+
+def seen_by_viewer(vault: Vault, sessions: Sequence[SessionRecord]) -> list[SessionRecord]:
+    """Return the sessions that the viewer of a vault may see: all, or where not everything may be seen, an agent's
+    own."""
+    from clawmem.index.tables.rights import is_restricted  # only where sessions were handed on
+
+    if not sessions or vault.viewer is None or not is_restricted(vault):
+        return list(sessions)
+    return [each for each in sessions if not vault.viewer.names and each.agent == vault.viewer.agent]
 
 
 def find_session(vault: Vault, reference: str) -> SessionRecord:

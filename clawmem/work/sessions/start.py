@@ -38,6 +38,7 @@ from clawmem.work.sessions.records import (
     find_session,
     list_sessions,
     record_path,
+    seen_by_viewer,
     session_change,
     visible_to,
 )
@@ -138,18 +139,9 @@ def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tu
     every = list_sessions(vault, caller.now).sessions
     ended = [each for each in every if each.id != record.id and each.state == ENDED and each.summary]
     same = [each for each in ended if (each.workflow, each.project) == (record.workflow, record.project)]
-    if same and _is_restricted(vault):
-        own = vault.viewer is not None and not vault.viewer.names
-        same = [each for each in same if own and each.agent == record.agent]
     shares = record.workflow or record.project
-    mine = [each for each in same if shares or each.agent == record.agent]
+    mine = [each for each in seen_by_viewer(vault, same) if shares or each.agent == record.agent]
     return tuple(sorted(mine, key=lambda each: each.ended or "", reverse=True)[:_PREVIOUS])
-
-
-def _is_restricted(vault: Vault) -> bool:
-    from clawmem.index.tables.rights import is_restricted  # only where sessions were handed on
-
-    return is_restricted(vault)
 
 
 def _scratchpad(work: WriteScope, record: SessionRecord, task: Task | None) -> tuple[str, str] | None:

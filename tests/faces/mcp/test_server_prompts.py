@@ -67,12 +67,14 @@ def sockets(root: Path) -> list[Path]:
     return [path for path in (root / ".git/clawmem").iterdir() if path.is_socket()]
 
 
-def hook(root: Path, environment: dict[str, str], text: str = ASKED, **variables: str) -> tuple[str, bool]:
+def hook(
+    root: Path, environment: dict[str, str], text: str = ASKED, more: tuple[str, ...] = (), **variables: str
+) -> tuple[str, bool]:
     """What the hook prints, and whether it did the work itself: it then loaded what finds a vault."""
     command = [sys.executable, "-X", "importtime", "-m", "clawmem"]
     words = ["hook", "UserPromptSubmit", "--harness", "claude-code", "--vault", str(root)]
     env = {**environment, **variables}
-    process = subprocess.run([*command, *words], env=env, input=text, capture_output=True, text=True, check=True)
+    process = subprocess.run([*command, *words, *more], env=env, input=text, capture_output=True, text=True, check=True)
     return process.stdout, "clawmem.vault.vault" in process.stderr
 
 
@@ -92,6 +94,23 @@ def test_a_running_server_says_what_the_hook_would_say(
     assert server.wait(timeout=60) == 0
     assert sockets(root) == []
     assert hook(root, environment, ASKED.replace("s1", "s3")) == (alone, True)
+
+
+def test_it_answers_the_viewer_of_the_hook(
+    root: Path, environment: dict[str, str], start: Callable[..., Server], command_server: CommandServer
+) -> None:
+    (root / "governance").mkdir(exist_ok=True)
+    policy = "people: {jane: {name: Jane}, ben: {}, claude-code: {role: owner}}\nkinds: {home: Where.}\n"
+    (root / "governance/access.yaml").write_text(f"{policy}rules: [{{role: owner, may: all}}]\n")
+    found = command_server.run(("list", "--json"), b"", root, environment, seconds=300)
+    (fact,) = json.loads(found.stdout)["data"]["facts"]
+    mark = ("access", "mark", fact["id"], "--kind", "home", "--about", "jane")
+    assert command_server.run(mark, b"", root, environment, seconds=300).returncode == 0
+    start()
+    for name in ("jane", "ben"):
+        asked = ASKED.replace("s1", name)
+        given, itself = hook(root, environment, asked, ("--viewer", name))
+        assert (FACT in given, itself) == (name == "jane", False)
 
 
 def test_it_is_the_hooks_own_environment_that_counts(

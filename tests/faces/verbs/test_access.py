@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from clawmem.faces.mcp.tools import TOOLS
 from clawmem.faces.parts.command import Command
 from clawmem.faces.verbs.table import VERBS, load
 from clawmem.runtime import Runtime
 from tests.conftest import Command as Clawmem
-from tests.conftest import Once
+from tests.conftest import Once, Result
 from tests.index.tables.test_rights import POLICY
 
 SECRET = "sarcoidosis"
@@ -20,14 +22,42 @@ _CHAT: list[dict[str, object]] = [
     {"speaker": "Dr. Alvarez", "content": f"The biopsy of Lucia showed {SECRET}.", "to": ["Lucia Gomez"]},
     {"speaker": "Clara", "content": "Lucia comes on Friday at five.", "channel": "desk"},
 ]
-# What a reader may use, each as it is called where it might show the secret.
+# How each verb that serves words to a viewer is called where it might show the secret. A new one needs a row, or
+# `test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_index` fails.
 _READING = {
-    "recall": ["recall", "What did the biopsy of Lucia show?"],
-    "context": ["context", "What did the biopsy of Lucia show?"],
-    "list": ["list"],
-    "show": ["show", "lucia"],
-    "graph": ["graph", "path", "lucia", SECRET],
+    "recall": [["recall", "What did the biopsy of Lucia show?"], ["recall", SECRET, "--all"]],
+    "context": [["context", "What did the biopsy of Lucia show?"], ["context"]],
+    "list": [["list"], ["list", "--all"], ["list", "--at", "2026-11-21"]],
+    "show": [["show", "lucia"], ["show", "FACT"], ["show", "FORGOTTEN"], ["show", "UNDONE"], ["show", "PUBLIC"]],
+    "graph": [["graph", "path", "lucia", SECRET], ["graph", "neighbors", "lucia"], ["graph", "neighbors", "PUBLIC"]],
+    "why": [
+        *(["why", name] for name in ("FACT", "PUBLIC", "OLD", "FORGOTTEN", "UNDONE", SECRET)),
+        ["why", "PUBLIC", "--impact"],
+    ],
+    "log": [
+        *(["log", name] for name in ("lucia", "FACT", "PUBLIC", "OLD", "UNDONE", f"areas/people/{SECRET}")),
+        ["log"],
+        ["log", "--all"],
+        ["log", "today"],
+    ],
+    "diff": [["diff"], ["diff", "START"], ["diff", "START", "HEAD~4"], ["diff", "today"]],
+    "dashboard": [["dashboard"]],
 }
+# Who may not see it, as options and variables; and who may.
+_OTHERS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "option": (("--viewer", "clara"), {}),
+    "variable": ((), {"CLAWMEM_VIEWER": "clara"}),
+    "agent": (("--agent", "desk"), {}),
+    "stranger": (("--agent", "stranger"), {}),
+    "shell": ((), {"CLAUDECODE": "1"}),
+    "of an agent that sees all": (("--agent", "boss", "--viewer", "clara"), {}),
+}
+_READERS = ("lucia", "alvarez")
+# Arguments of tools that show what they find.
+_ASKED: dict[str, dict[str, str]] = {
+    "recall": {"question": "biopsy"}, "context": {"question": "Lucia"}, "why": {"fact": "FACT"},
+    "learn_pending": {},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -79,19 +109,126 @@ def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, 
     assert clawmem("doctor").code == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "env"),
-    [(("--viewer", "clara"), {}), ((), {"CLAWMEM_VIEWER": "clara"}), (("--agent", "desk"), {})],
-    ids=["option", "variable", "agent"],
-)
+@pytest.fixture
+def told(once: Once, clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> dict[str, str]:
+    """A vault with the secret in every place: the words by name that stand in the table of calls."""
+    return once(lambda: tell_everywhere(clawmem, vault_root, tmp_path))
+
+
+def tell_everywhere(clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> dict[str, str]:
+    """Put the secret into facts, former words, messages, pages, notes, tasks, sessions, decisions and proposals."""
+    _, fact = _share(clawmem, vault_root, tmp_path)
+
+    def do(*words: str, **more: Any) -> Result:
+        result = clawmem(*words, **more)
+        assert result.code == 0, (words, result)
+        return result
+
+    start = do("log", "--json").data["history"][0]["commit"][:12]
+
+    def learned(text: str, *words: str) -> str:
+        added = do("remember", text, "-e", "areas/people/lucia", *words, "--json")
+        return str(added.data["facts"][0]["id"])
+
+    old = learned("Lucia has a dog.")
+    public = do("supersede", old, "Lucia has a cat.", "--reason", f"of her {SECRET}", "--json").data["facts"][0]["id"]
+    do("link", public, fact, "--type", "relates_to", "--reason", f"the {SECRET} began with it")
+    # What was written in place and corrected by hand: the words are in the history alone.
+    learned(f"Lucia paints, which helps with {SECRET}.")
+    items = vault_root / "life/areas/people/lucia/items.json"
+    items.write_text(items.read_text().replace(f", which helps with {SECRET}", ""))
+    undone = learned(f"Lucia hides {SECRET}.")
+    do("undo")
+    do("remember", f"Bob was treated for {SECRET}.", "-e", f"areas/people/{SECRET}", "-c", "health")
+    gone = learned(f"Lucia told Bob of {SECRET}.")
+    do("forget", f"Lucia told Bob of {SECRET}", "--yes")
+    do("note", f"Lucia cried about {SECRET}.")
+    do("task", "add", f"Read about {SECRET}")
+    do("decision", "add", f"Lucia stops work for {SECRET}.", "--why", "She asked.")
+    summary = {"summary": f"Spoke of {SECRET}.", "reflection": {"learned": ["Listen."], "watch_for": []}}
+    do("session", "start", "--agent", "boss", "--id", "ses_talk", env={"CLAWMEM_PROJECT": "boat"})
+    do("session", "end", "--from", "-", "--session", "ses_talk", "--agent", "boss", given=json.dumps(summary))
+    (vault_root / "MEMORY.md").write_text(f"# Memory\n\n- Lucia and {SECRET}.\n")
+    (vault_root / "life/areas/people/lucia/summary.md").write_text(f"# Lucia\n\nShe has {SECRET}.\n")
+    (vault_root / "wiki").mkdir(exist_ok=True)
+    (vault_root / f"wiki/{SECRET}.md").write_text(f"# {SECRET}\n\nLucia has a cat ({public}) and {SECRET}.\n")
+    decided = next(row["id"] for row in do("list", "--json", "--all").data["facts"] if "stops work" in row["fact"])
+    do("access", "mark", decided, "--audience", "alvarez")
+    chat = [
+        {"role": "user", "speaker": name, "content": text, "session": "two", "timestamp": f"2026-11-20T1{at}:00:00Z"}
+        for at, (name, text) in enumerate([("Lucia Gomez", f"Is it {SECRET}?"), ("Dr. Alvarez", f"Yes, {SECRET}.")])
+    ]
+    do("ingest", "-", given="".join(json.dumps(row) + "\n" for row in chat))
+    return {"FACT": fact, "PUBLIC": public, "OLD": old, "FORGOTTEN": gone, "UNDONE": undone, "START": start}
+
+
+@pytest.mark.parametrize(("options", "env"), _OTHERS.values(), ids=_OTHERS)
 def test_what_answers_a_reader_never_has_the_secret(
-    clawmem: Clawmem, shared: tuple[str, str], options: tuple[str, ...], env: dict[str, str]
+    clawmem: Clawmem, told: dict[str, str], options: tuple[str, ...], env: dict[str, str]
 ) -> None:
-    for verb, words in _READING.items():
-        for shape in ([], ["--json"], ["--at", "2026-11-21"] if verb in ("list", "show") else ["--quiet"]):
+    for line in (line for lines in _READING.values() for line in lines):
+        words = [told.get(word, word) for word in line]
+        for shape in (["--json"], *([] if line == ["dashboard"] else [[]])):
             found = clawmem(*words, *shape, *options, env=env)
-            shown = (found.out + found.err).replace(f"'{SECRET}'", "").replace(f'"{SECRET}"', "")
-            assert SECRET not in shown, (verb, shape)
+            shown = found.out + found.err
+            for asked in line:  # what was asked may stand in the answer
+                shown = shown.replace(f"'{asked}'", "").replace(f'"{asked}"', "")
+            assert SECRET not in shown, (words, shape)
+            assert told["FACT"] in words or told["FACT"] not in shown, (words, shape)
+
+
+@pytest.mark.parametrize("name", _READERS)
+def test_who_may_see_it_gets_it_from_each_verb(clawmem: Clawmem, told: dict[str, str], name: str) -> None:
+    for verb, lines in _READING.items():
+        if verb not in ("graph", "dashboard"):
+            words = (tuple(told.get(word, word) for word in line) for line in lines)
+            assert any(SECRET in clawmem(*line, "--viewer", name).out for line in words), verb
+
+
+@pytest.mark.parametrize(("options", "env"), _OTHERS.values(), ids=_OTHERS)
+def test_no_tool_and_no_hook_gives_it_to_others(
+    clawmem: Clawmem, told: dict[str, str], options: tuple[str, ...], env: dict[str, str]
+) -> None:
+    def said(*options: str, **env: str) -> str:
+        calls: list[dict[str, Any]] = []
+        for at, (name, tool) in enumerate(TOOLS.items()):
+            asked = {key: told.get(value, value) for key, value in _ASKED.get(name, {}).items()}
+            assert name in _ASKED or not tool.reads, f"{name} serves words and has no row"
+            calls.append({"method": "tools/call", "id": at, "params": {"name": name, "arguments": asked}})
+        others: list[dict[str, Any]] = [
+            {"method": f"{kind}/list", "id": kind} for kind in ("tools", "resources", "prompts")
+        ]
+        hello: dict[str, Any] = {"method": "initialize", "id": "x", "params": {"clientInfo": {"name": "stranger"}}}
+        given = "".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in (hello, *calls, *others))
+        shown = clawmem("mcp", *options, given=given, env=env).out
+        assert shown.count("jsonrpc") == len(TOOLS) + 4
+        for event, prompt in (("SessionStart", "{}"), ("UserPromptSubmit", '{"prompt": "What does the biopsy show?"}')):
+            hook = ("hook", event, "--harness", "claude-code", *options)
+            shown += clawmem(*hook, given=prompt, env={"CLAWMEM_PROJECT": "boat", **env}).out
+        return shown
+
+    assert SECRET not in said(*options, **env)
+    assert SECRET in said("--agent", "boss", CLAWMEM_VIEWER="lucia")
+
+
+def test_setup_writes_for_whom_a_harness_reads(clawmem: Clawmem, shared: tuple[str, str], tmp_path: Path) -> None:
+    home = tmp_path / "homes"
+    env = {"CLAUDE_CONFIG_DIR": str(home / "claude"), "CODEX_HOME": str(home / "codex")}
+    wired = clawmem("--viewer", "clara", "setup", "claude-code", env=env)
+    assert wired.code == 0 and "answer clara alone" in wired.err
+    settings = json.loads((home / "claude/settings.json").read_text())
+    server = json.loads((home / "claude/.claude.json").read_text())["mcpServers"]["clawmem"]
+    hooks = [hook["command"] for rows in settings["hooks"].values() for row in rows for hook in row["hooks"]]
+    assert server["args"][-2:] == ["--viewer", "clara"] and settings["env"]["CLAWMEM_VIEWER"] == "clara"
+    assert all("--viewer clara" in f"{hook}" or hook.endswith("clawmem") for hook in hooks)
+    again = clawmem("setup", "claude-code", env=env)
+    assert again.code == 0 and "clara" in (home / "claude/settings.json").read_text(), "a renewal opens nothing"
+    assert clawmem("--viewer", "eve", "setup", "codex", env=env).code == 1
+    assert clawmem("--viewer", "clara", "setup", "shell", env=env).code == 2
+    assert clawmem("setup", "claude-code", "--agent", "desk", env=env).code == 1
+    assert clawmem("setup", "claude-code", "--remove", env=env).code == 0
+    left = home / "claude/settings.json"
+    assert not left.exists() or "clara" not in left.read_text()
 
 
 def test_what_replaces_merges_links_or_disputes_a_marked_fact_does_not_tell_it(
@@ -140,7 +277,7 @@ def test_a_name_that_an_agent_takes_in_its_shell_shows_it_no_more(
     shell = {"CLAUDECODE": "1", **({} if named else {"CLAWMEM_AGENT": "boss"})}
     assert SECRET in clawmem("list", "--agent", "boss").out
     assert SECRET not in clawmem("list", *named, env=shell).out
-    assert "may show or change more than claude-code may see" in clawmem("log", *named, env=shell).err
+    assert "may show or change more than claude-code may see" in clawmem("undo", *named, env=shell).err
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall", "arguments": {}}}
     request["params"]["arguments"] = {"question": "biopsy"}  # type: ignore[index]
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "boss"}}}
@@ -189,7 +326,7 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
 
     harness = {"hook", "mcp serve", "completions", "schema"}
     reading = {command for command in _commands() if command.partition(" ")[0] in _READING}
-    assert usable(viewer="clara") == reading | harness
+    assert usable(viewer="clara") == reading | harness | {"setup"}
     writing = {"note", "ingest", "session note", "session checkpoint", "session end"}
     assert usable(agent="desk") == reading | harness | writing
     assert usable(agent="stranger") == usable(agent="desk")
@@ -199,7 +336,7 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["log", "--viewer", "clara"], 1, "`log` may show or change more than clara may see."),
+        (["undo", "--viewer", "clara"], 1, "`undo` may show or change more than clara may see."),
         (["show", "FACT", "--viewer", "clara"], 1, "No fact has the id"),
         (["recall", "x", "--viewer", "eve"], 1, "governance/access.yaml has no person 'eve', so nothing is shown."),
         (["recall", "x", "--viewer", ""], 2, "--viewer is empty."),
@@ -420,3 +557,98 @@ def test_who_gets_a_copy_sees_the_message_and_status_says_what_no_reader_has_mar
     assert says in clawmem("status").err
     (vault_root / "governance/access.yaml").unlink()
     assert "not marked yet" not in clawmem("status").err
+
+
+def test_a_mark_keeps_what_it_does_not_name(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    _, fact = shared
+    assert clawmem("access", "mark", fact, "--audience", "clara").out == f"{fact} is for clara; health of lucia\n"
+    assert fact not in clawmem("list", "--viewer", "clara").out
+    assert clawmem("access", "mark", fact, "--kind", "health").out == f"{fact} is for clara; health\n"
+    assert clawmem("access", "mark", fact).out == f"{fact} is for everybody\n"
+
+
+def test_an_export_and_a_viewer_get_the_successor_that_they_may_see(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    _, hidden = shared
+
+    def replaced(text: str) -> list[str]:
+        old = clawmem("remember", "Lucia has a dog.", "-e", "areas/people/lucia", "--json").data["facts"][0]["id"]
+        return [old, clawmem("supersede", old, text, "--json").data["facts"][0]["id"]]
+
+    old, new = replaced("Lucia has a cat.")
+    lines = map(json.loads, clawmem("export", "-", "--contract").out.splitlines())
+    assert {line.get("id"): line.get("superseded_by") for line in lines}[old] == new
+    assert "2. " in clawmem("why", old, "--viewer", "clara").out
+    clawmem("access", "mark", new, "--kind", "health", "--about", "lucia")
+    for words in (["export", "-", "--contract"], ["why", old, "--viewer", "clara"], ["show", old, "--viewer", "clara"]):
+        found = clawmem(*words).out
+        assert "dog" in found and new not in found and hidden not in found
+    assert new in clawmem("why", old, "--viewer", "alvarez").out
+
+
+def _say(clawmem: Clawmem, *rows: tuple[str, str, str], **more: object) -> None:
+    lines = (
+        {"role": role, "speaker": name, "content": text, "session": "two", "timestamp": "2026-11-20T12:00:00Z", **more}
+        for role, name, text in rows
+    )
+    assert clawmem("ingest", "-", given="".join(json.dumps(line) + "\n" for line in lines)).code == 0
+
+
+def _who_sees(clawmem: Clawmem, word: str) -> set[str]:
+    return {name for name in ("lucia", "alvarez", "clara") if word in clawmem("recall", word, "--viewer", name).out}
+
+
+def test_what_two_people_say_to_each_other_is_for_them(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    """Also what was said before the other one answered, and not where a third one or a source says more."""
+    _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez", "clara"}, "a talk of one is none"
+    _say(clawmem, ("user", "Dr. Alvarez", "I grow begonias."), ("assistant", "Bot", "Begonias like shade: petunias."))
+    assert all(_who_sees(clawmem, word) == {"lucia", "alvarez"} for word in ("zinnias", "begonias", "petunias"))
+    _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
+    assert "clara" not in _who_sees(clawmem, "zinnias"), "the same message again"
+    _say(clawmem, ("user", "Clara", "I like tulips."))
+    assert _who_sees(clawmem, "tulips") == {"lucia", "alvarez", "clara"}
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez"}, "who comes later was not told"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("user", "Lucia Gomez", "I planted zinnias."), ("user", "Eve", "I see.")],
+        [("user", "Lucia Gomez", "I planted zinnias."), ("assistant", "Bot", "I see.")],
+        [("user", name, f"{name} planted zinnias.") for name in ("Lucia Gomez", "Dr. Alvarez", "Clara")],
+    ],
+    ids=["a stranger", "an assistant", "three"],
+)
+def test_other_conversations_are_for_everybody(
+    clawmem: Clawmem, shared: tuple[str, str], rows: list[tuple[str, str, str]]
+) -> None:
+    _say(clawmem, *rows)
+    assert "clara" in _who_sees(clawmem, "zinnias")
+
+
+def test_a_source_that_names_an_audience_and_a_memory_without_a_policy_have_no_conversation_of_two(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path
+) -> None:
+    two = [("user", "Lucia Gomez", "I planted zinnias."), ("user", "Dr. Alvarez", "Zinnias are fine.")]
+    _say(clawmem, *two, channel="hall")
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez", "clara"}
+    (vault_root / "governance/access.yaml").unlink()
+    _say(clawmem, *two, session="private")
+    ledger = (vault_root / "ledger/2026-11-20.jsonl").read_text()
+    assert "participants" not in ledger and '"access_of"' not in ledger
+
+
+def test_an_agent_that_writes_learns_nothing_of_what_it_may_not_see(
+    clawmem: Clawmem, shared: tuple[str, str], tmp_path: Path
+) -> None:
+    """Neither a request to forget nor a message that was guessed says what is known."""
+    row = {"role": "user", "timestamp": "2026-11-20T09:00:00Z", **_CHAT[0]}
+    guesses = [json.dumps({**row, "content": f"The biopsy of Lucia showed {word}."}) for word in (SECRET, "measles")]
+    said = [clawmem("ingest", "-", "--agent", "desk", "--json", given=guess + "\n") for guess in guesses]
+    assert [{**each.data, "commit": "", "days": []} for each in said[:1]] == [
+        {**each.data, "commit": "", "days": []} for each in said[1:]
+    ]
+    assert all(each.data["commit"] for each in said)
+    for word in ("measles", SECRET):
+        assert clawmem("note", f"The user asked to forget the {word} of Lucia.", "--agent", "stranger").err == ""
+    assert SECRET in clawmem("review", "list").out, "a person is asked all the same"

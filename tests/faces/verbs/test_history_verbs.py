@@ -426,3 +426,21 @@ def test_forget_says_where_only_longer_names_have_the_words(clawmem: Command) ->
     result = clawmem("forget", "Tomasz company")
     assert (result.code, "Only longer names have the words, as in: Tomasz Zielinski leaves" in result.err) == (1, True)
     assert "Nothing that is known has the words: yacht." in clawmem("forget", "yacht").err
+
+
+def test_nothing_names_somebody_of_whom_all_was_forgotten(clawmem: Command, vault_root: Path) -> None:
+    place = ("-e", "areas/people/berta-krumm")
+    fact = clawmem("remember", "Berta Krumm has gout.", *place, "--json").data["facts"][0]["id"]
+    clawmem("remember", "Jane met Tom.", "-e", "areas/people/jane")
+    assert clawmem("heartbeat").code == 0 and "berta" in str([*vault_root.glob("wiki/**/*.md")])
+    assert clawmem("forget", "Berta Krumm", "--yes").code == 0 and clawmem("heartbeat").code == 0
+    for words in (
+        ["diff"], ["diff", "--json"], ["log"], ["log", "--json"], ["list", "--all"], ["entity", "list"],
+        ["show", "areas/people/berta-krumm"], ["graph", "neighbors", "areas/people/berta-krumm"],
+    ):  # fmt: skip
+        found = clawmem(*words)
+        shown = (found.out + found.err).replace(f"'{words[-1]}'", "")
+        assert "berta" not in shown.casefold() and "gout" not in shown, words
+    assert fact in clawmem("diff").out
+    pages = [path for path in vault_root.rglob("*.md") if ".git" not in path.parts and "berta-krumm" not in str(path)]
+    assert not [path for path in pages if "berta" in path.read_text().casefold()]

@@ -301,6 +301,23 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
     }  # fmt: skip
 
 
+def test_what_is_said_to_an_agent_that_reads_for_one_person_is_for_this_one(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    (vault_root / "governance").mkdir(exist_ok=True)
+    policy = "people: {ann: {name: Ann}, ben: {name: Ben}, boss: {role: owner}}\nrules: [{role: owner, may: all}]\n"
+    (vault_root / "governance/access.yaml").write_text(policy)
+    transcript = project / "t.jsonl"
+    said = {**HELLO, "message": {"role": "user", "content": "I planted zinnias."}}
+    transcript.write_text(json.dumps(said) + "\n")
+    value = json.dumps({"session_id": SESSION, "cwd": str(project), "transcript_path": str(transcript)})
+    words = ("hook", "SessionEnd", "--harness", "claude-code", "--vault", str(vault_root), "--viewer", "ann")
+    assert clawmem(*words, given=value, cwd=project).code == 0
+    assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    seen = {name: "zinnias" in clawmem("recall", "zinnias", "--viewer", name).out for name in ("ann", "ben", "boss")}
+    assert seen == {"ann": True, "ben": False, "boss": True}
+
+
 def test_what_a_session_said_is_read_after_the_heartbeat_of_another(
     clawmem: Command, vault_root: Path, project: Path, vault: Vault
 ) -> None:

@@ -22,6 +22,7 @@ import pytest
 
 from clawmem.extensions.wiki.web.dashboard.app import MOST_STREAMS, Dashboard
 from clawmem.extensions.wiki.web.dashboard.messages import HEADERS, POLICY, Access, Request
+from clawmem.extensions.wiki.web.dashboard.pages import PAGES as EVERY_PAGE
 from clawmem.extensions.wiki.web.dashboard.pages import marked
 from clawmem.extensions.wiki.web.dashboard.serve import LONGEST_FORM, MOST_CONNECTIONS
 from clawmem.runtime import Runtime
@@ -29,6 +30,7 @@ from clawmem.vault.disk import writer_lock
 from tests.conftest import Command
 from tests.extensions.wiki.web.attacks import ATTACKS
 from tests.extensions.wiki.web.dashboards import Served, fill, run, served
+from tests.faces.verbs.test_access import SECRET, tell_everywhere
 from tests.faces.verbs.test_show import talk_about
 from tests.trees import Tree
 from tests.waiting import wait_until
@@ -667,3 +669,29 @@ def _event(stream: object) -> dict[str, list[dict[str, str]]]:
         if line.startswith("data: "):
             found: dict[str, list[dict[str, str]]] = json.loads(line.removeprefix("data: "))
             return found
+
+
+@pytest.mark.parametrize("name", ["clara", "lucia"])
+def test_a_viewer_gets_pages_with_what_they_may_see_and_changes_nothing(
+    clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    told = tell_everywhere(clawmem, vault_root, tmp_path)
+    events = clawmem("recall", SECRET, "--in", "events", "--all", "--json").data["events"]
+    paths = [path.removeprefix("/") for path in EVERY_PAGE] + [f"fact/{fact}" for fact in told.values()]
+    paths += [f"talk/{event['id']}" for event in events] + [f"search?q={SECRET}&all=1", "timeline?from=3", "events"]
+    paths += ["entity?name=areas/people/lucia", f"note?path=wiki/{SECRET}.md", f"areas/people/{SECRET}.html"]
+    assert events
+    with served(vault_root, {**environment, "CLAWMEM_VIEWER": name}) as here:
+        here.log_in()
+        graph = here.get("data/graph.js").text
+        data = ["data/graph.js", *re.findall(r"data/[\w/.-]+\.js", graph)]
+        seen = {path: here.get(path).text.replace(f'value="{SECRET}"', "") for path in dict.fromkeys([*paths, *data])}
+        leaks = [path for path, text in seen.items() if SECRET in text.replace(path, "")]
+        assert {"timeline", "entity?name=areas/people/lucia", f"fact/{told['FACT']}"} <= {*leaks} or name == "clara"
+        assert not leaks or name == "lucia"
+        assert "Lucia has a cat." in seen["entity?name=areas/people/lucia"] and "cried" not in str(seen)
+        assert "approvals" not in seen["search"]
+        head = clawmem("log", "--json", "--limit", "1").data["history"][0]["commit"]
+        form = here.fields("", "stop")
+        assert here.post("undo", {**form, "commit": head}).status == 403
+    assert clawmem("log", "--json", "--limit", "1").data["history"][0]["commit"] == head

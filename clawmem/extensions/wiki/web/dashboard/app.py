@@ -89,7 +89,8 @@ class Dashboard:
         if request.method == "POST":
             return self._act(inner, request, login)
         if inner == "/events":
-            return self._live.open_stream()
+            # What happens in sessions, and when something changes, is for those who may see everything.
+            return plain(204, "") if self._is_restricted() else self._live.open_stream()
         return self._page(inner, request, login)
 
     @contextmanager
@@ -101,6 +102,15 @@ class Dashboard:
             yield
         finally:
             self._turn.release()
+
+    def _is_restricted(self) -> bool:
+        """Return whether the pages are for somebody who may not see everything, also where nobody knows what."""
+        from clawmem.index.tables.rights import is_restricted  # few memories are shared
+
+        try:
+            return is_restricted(self.runtime().vault())
+        except ClawmemError:
+            return True  # each page says what is wrong
 
     def runtime(self) -> Runtime:
         """Return a runtime with nothing opened yet: each request sees the settings and the clock of its own time."""
@@ -150,8 +160,12 @@ class Dashboard:
                     return redirect(f"{self._root}{pages.entity_address(name)}")
                 if make is None:
                     raise NotFound("There is no such page.", "The menu has all of them.")
+                restricted = self._is_restricted()
+                if restricted and make not in pages.FOR_VIEWERS:
+                    make = pages.search
                 page = make(view)
-                values = {**page.values, "waiting_count": len(read_proposals(view.runtime.vault()).open)}
+                waiting = 0 if restricted else len(read_proposals(view.runtime.vault()).open)
+                values = {**page.values, "waiting_count": waiting}
             return self._shown(200, path, login, page.template, page.title, values)
         except Exception as problem:  # noqa: BLE001 - the person gets every failure as a page
             return self._failed(path, login, explained(problem))
@@ -169,6 +183,8 @@ class Dashboard:
             act = ACTIONS.get(path)
             if act is None:
                 raise NotFound("There is no such action.", "The pages have all of them.")
+            if self._is_restricted():
+                raise NotPermitted("A viewer changes nothing here.", "Start the dashboard without --viewer.")
             with self.turn():
                 result = act(self.runtime(), form)
         except Exception as problem:  # noqa: BLE001 - the person gets every failure as a page
@@ -187,9 +203,10 @@ class Dashboard:
     def _shown(
         self, status: int, path: str, login: Login, template: str, title: str, values: Mapping[str, Any]
     ) -> Response:
-        from clawmem.extensions.wiki.web.dashboard.pages import MENU
+        from clawmem.extensions.wiki.web.dashboard.pages import FOR_VIEWERS, MENU, PAGES
 
-        menu = [(f"{self._root}{target}", words, mark, path == f"/{target}") for target, words, mark in MENU]
+        shown = [row for row in MENU if PAGES[f"/{row[0]}"] in FOR_VIEWERS] if self._is_restricted() else MENU
+        menu = [(f"{self._root}{target}", words, mark, path == f"/{target}") for target, words, mark in shown]
         return _rendered(status, template, title=title, root=self._root, menu=menu, login=login, **values)
 
 

@@ -45,11 +45,11 @@ from clawmem.index.search.lookup import (
     event_day,
     fact_counts,
     facts_containing,
-    forgotten_entities,
     known_entities,
 )
+from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.entities.places import check_not_forgotten, find_readable_entity
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.health.status import status
 from clawmem.memory.history.compare import fact_changes
@@ -74,7 +74,7 @@ from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import kind_of, summary_path, title_of
-from clawmem.model.records.event import display_speaker, is_silent, ledger_path, parse_events
+from clawmem.model.records.event import Event, display_speaker, is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, STATES, Task
 from clawmem.model.search.passage import excerpt
@@ -397,9 +397,15 @@ def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str
 def talk(view: View) -> Page:
     """Show what was said around an event, in its session and on its day."""
     vault, wanted = view.runtime.vault(), view.query["id"]
-    day = run_query(vault, lambda index: event_day(index, wanted))
-    path = ledger_path(day or "")
-    events = parse_events(vault.read(path) or b"", path) if day else ()
+
+    def read(index: Index) -> Iterable[Event]:
+        day = event_day(index, wanted)
+        path = ledger_path(day or "")
+        events = parse_events(vault.read(path) or b"", path) if day else ()
+        # Of some messages a viewer may see parts, and of others nothing.
+        return events_by_id(index, [event.id for event in events]).values() if index.is_restricted else events
+
+    events = run_query(vault, read)
     shown = (event for event in events if not event.recalled and (event.id == wanted or not is_silent(event)))
     found = next((each for each in conversations(shown) if wanted in {event.id for event in each.events}), None)
     if found is None:
@@ -449,8 +455,7 @@ def entity(view: View) -> Page:
         raise InvalidInput("No entity is named.", "Use the links of the pages.")
     vault, caller = view.runtime.vault(), view.runtime.caller()
     name = find_readable_entity(vault, view.query["name"], caller)
-    if name in run_query(vault, forgotten_entities):
-        raise NotFound("What was known of it was forgotten.", "`clawmem undo` brings back what was forgotten last.")
+    run_query(vault, lambda index: check_not_forgotten(index, name))
 
     def gathered(index: Index) -> SitePage:
         titles = titles_of(index)
@@ -465,9 +470,10 @@ def entity(view: View) -> Page:
 
     value = run_query(vault, gathered)
     title = value.page.entity.title
+    restricted = is_restricted(vault)
     written = [
         NoteRenderer({}).html(text, path, path)
-        for path in (value.page.path, summary_path(name))
+        for path in (() if restricted else (value.page.path, summary_path(name)))
         if (text := own_text((vault.read(path) or b"").decode("utf-8-sig", errors="replace")))
     ]
     hits = said_of(vault, title, caller, filter_of(vault, caller), 2 * LATELY, (EVENTS, NOTES))[1]
@@ -481,8 +487,10 @@ def entity(view: View) -> Page:
         for placed, _ in listed.facts
         if placed.fact.id not in shown
     ]
-    tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
-    found = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
+    listed_tasks = () if restricted else list_tasks(vault).tasks
+    tasks = [task for task in listed_tasks if task.state not in CLOSED and title in task.title]
+    proposals = () if restricted else read_proposals(vault).open
+    found = [each for each in proposals if each.entity == name][:_FACTS]
     decide = {target.id: each.id for each in found if each.kind == CONFLICT for target in each.targets}
     waiting = [(each, each.fact and quarantine_rule(each.fact)) for each in found if each.id not in decide.values()]
     more = {"rest": rest, "tasks": tasks, "waiting": waiting, "decide": decide}
@@ -506,7 +514,7 @@ def graph_data(view: View) -> Mapping[str, bytes]:
     """Return the data of the graph as a site has them, kept for as long as HEAD and the day stay the same."""
     caller, vault = view.runtime.caller(), view.runtime.vault()
     key = f"{vault.head().commit} {caller.now.date()}"
-    if key not in view.graph:
+    if key not in view.graph or is_restricted(vault):  # what was granted ends within a day, too
         made = with_site(vault, caller, lambda site: dict(graph_files(site)))
         view.graph.clear()
         view.graph[key] = made
@@ -556,6 +564,9 @@ PAGES: Mapping[str, Callable[[View], Page]] = {
     "/note": note,
     "/graph": graph,
 }
+FOR_VIEWERS = frozenset((search, entity, graph, timeline, talk, fact_page))
+"""The pages that have only what a viewer may see: all of them from the index, for each viewer. A viewer gets the search
+in the place of others."""
 
 
 _WORD, _COMMENT = re.compile(r"\w+"), re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
