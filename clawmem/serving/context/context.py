@@ -141,10 +141,11 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     scoped = _for_task().find_scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
     bare = wanted.of_work and not _for_task().task_words(wish)
-    searched = has_words and not (scoped and bare)
-    asked, asides = find_hits(vault, index, on, wish, counted) if searched else (None, [])
-    if asked and bare and not (asked.facts or asked.heard or asked.written):
-        asked, asides = None, []  # of a project of which nothing is known, a session begins with what is in use
+    searched = _for_task().about_project(wish) if bare else wish
+    asked, asides = find_hits(vault, index, on, searched, counted) if has_words else (None, [])
+    if asked and bare:
+        asked = _for_task().of_project(asked, scoped)
+        asides = asides if asked else []  # what nothing more is known of begins with what is in use
     aside = frame.aside("; ".join(asides)) if asides else None
     guards = _guardrails(vault, on, wish)
     sections = [
@@ -152,7 +153,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         *_own_pages(index, caller.agent),
         *_of_extensions(vault, wish),
         *(_for_task().task_sections(on, way, wish, scoped) if scoped else ()),
-        *(_hits(vault, on, way, wish, asked) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
+        *(_hits(vault, on, way, wish, asked, bare) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
@@ -213,13 +214,15 @@ def _has_words(wish: ContextRequest) -> bool:
     return words or time_asked(question, wish.caller.now) is not None
 
 
-def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
+def _hits(
+    vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits, promoted: bool
+) -> list[Section]:
     """Return the sections for a question; nothing is in them only because it is fresh.
 
     Where the question asks for days, these come before the other answers.
     """
     return [
-        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}),
+        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}, promoted),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, (), asked.written),

@@ -34,7 +34,7 @@ from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import may_be_told
 from clawmem.model.search.ranking import meaning_share, share_of
 from clawmem.serving.browse import sources_of
-from clawmem.serving.context.hits import ContextRequest, given
+from clawmem.serving.context.hits import ContextRequest, QuestionHits, given
 from clawmem.serving.context.pages import follow_up_commands
 from clawmem.serving.context.units import ItemReason, TierCounts, UnitStyle, fact_units, tiers_of
 from clawmem.vault.vault import Vault
@@ -85,6 +85,22 @@ def task_words(wish: ContextRequest) -> list[str]:
     projects = wish.wanted.reach.projects() if wish.wanted.reach else ()
     named = {word for project in projects for word in search_words(f"{project_name(project)} repository")}
     return [word for word in search_words(wish.question or "") if word not in named]
+
+
+def about_project(wish: ContextRequest) -> ContextRequest:
+    """Return the search for what names the query's project."""
+    projects = wish.wanted.reach.projects() if wish.wanted.reach else ()
+    names = " ".join(map(project_name, projects))
+    return wish._replace(question=names or wish.question, technical=True)
+
+
+def of_project(asked: QuestionHits, scoped: Sequence[ScopedFact]) -> QuestionHits | None:
+    """Return what names the project beside the facts of its scope, which leave out talk; None where nothing does."""
+    known = {fact.n for fact in scoped}
+    facts = [fact for fact in asked.facts if fact.n not in known]
+    if scoped:
+        asked = asked._replace(heard=(), said=(), written=())
+    return None if asked.near or not (facts or asked.heard or asked.written) else asked._replace(facts=facts)
 
 
 def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:

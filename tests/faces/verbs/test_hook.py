@@ -228,6 +228,28 @@ def test_what_an_agent_stores_in_a_repository_is_of_that_project(
     assert "project" not in next(fact for fact in clawmem("list", "--json").data["facts"] if "door" in fact["fact"])
 
 
+@pytest.mark.parametrize("name", ["boat", "heron"])
+def test_a_fact_of_the_project_takes_nothing_from_what_names_it(
+    name: str, clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    config = project / ".git/config"
+    config.write_text(config.read_text().replace("boat.git", f"{name}.git"))
+    named = [f"Never deploy {name.title()} on a Friday.", f"{name.title()} talks to the ledger over gRPC."]
+    others = [f"The {word} bird sings in {word} wood." for word in (f"{a}{b}" for a in NAMES for b in NAMES[:4])]
+    text = "\n".join([*named, "Ada's daughter is in the heron class.", "Dimitri might leave, which is confidential."])
+    assert clawmem("remember", text).code == 0
+    assert clawmem("remember", "\n".join(others)).code == 0
+    alone = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    at = {"CLAWMEM_VAULT": str(vault_root)}
+    rule = "Run cargo deny before a release."
+    assert clawmem("remember", rule, "--scope", "project", cwd=project, env=at).code == 0
+    beside = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    for told in (alone, beside):
+        assert all(fact in told for fact in named), told
+        assert not any(word in told for word in ("daughter", "Dimitri", "sings")), told
+    assert rule in beside
+
+
 def test_a_question_with_one_telling_word_gets_the_few_facts_with_it(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
