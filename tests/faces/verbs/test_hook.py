@@ -228,6 +228,41 @@ def test_what_an_agent_stores_in_a_repository_is_of_that_project(
     assert "project" not in next(fact for fact in clawmem("list", "--json").data["facts"] if "door" in fact["fact"])
 
 
+OF_REPOSITORY = """Run cargo deny before a release.
+The database is Postgres 16.
+Redis runs on port 6380.
+Migrations run on deploy.
+Integration tests are slow.
+We deploy on Tuesdays.
+I use tabs in this repo.
+Boat talks to the ledger over gRPC.
+The server in the office rack is otter-03."""
+OF_OTHERS = """Ottilie lives in Bruges.
+My dentist is Dr Maes.
+I prefer tabs.
+The office moved to Kortrijk.
+Saoirse resigned.
+Mark resigned.
+Petra said that the bill is late.
+Lars and Fien are in Lisbon.
+Kestrel runs on Svelte.
+The budget of Kestrel is 84,000 euros.
+The Kestrel server is otter-05.
+Our office is closed on Fridays.
+Das Haus hat keine Heizung."""
+
+
+def test_what_an_agent_says_of_people_and_other_things_is_known_everywhere(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    assert clawmem("config", "set", "user.name", "Ottilie Brandvold").code == 0
+    env = {"CLAWMEM_VAULT": str(vault_root), "CLAWMEM_AGENT": "scout"}
+    assert clawmem("remember", f"{OF_REPOSITORY}\n{OF_OTHERS}", cwd=project, env=env).code == 0
+    facts = clawmem("list", "--limit", "100", "--json").data["facts"]
+    of_project = {fact["fact"] for fact in facts if "project" in fact}
+    assert of_project == set(OF_REPOSITORY.splitlines()) and len(facts) == 22
+
+
 @pytest.mark.parametrize("name", ["boat", "heron"])
 def test_a_fact_of_the_project_takes_nothing_from_what_names_it(
     name: str, clawmem: Command, vault_root: Path, project: Path
