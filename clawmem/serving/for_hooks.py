@@ -12,6 +12,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open
+from clawmem.model.facts.fact import HEALTH, vital_importance
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import (
@@ -21,6 +22,7 @@ from clawmem.model.language.question import (
     asks,
     asks_former,
     is_first_person,
+    is_of_health,
     is_private,
     is_technical,
     search_words,
@@ -207,8 +209,11 @@ def prompt_text(
         near_enough, talk = _singled_out(telling, words[0]), []
     result = everything.ranked(near_enough or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
-    further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
-    result = result.ranked((*result.ranking, *(RecallHit(FACTS, hit) for hit in further)))._replace(earlier=None)
+    vital = [hit for hit in _facts_of_health(vault, caller, prompt, wanted) if hit.fact.id not in known]
+    known |= {hit.fact.id for hit in vital}
+    further = [hit for hit in named if hit.fact.id not in known][:_MOST_NAMED]
+    first, last = ([RecallHit(FACTS, hit) for hit in hits] for hits in (vital, further))
+    result = result.ranked((*first, *result.ranking, *last))._replace(earlier=None)
     if not result.ranking:
         return HookText("")
     budget = vault.settings.whole("context.prompt_budget")
@@ -225,6 +230,16 @@ def _singled_out(hits: Sequence[RecallHit], word: str) -> list[RecallHit]:
     """Return the facts with the only telling word of a question, if these are few."""
     found = [hit for hit in hits if hit.kind == FACTS and _stem(word) in _stems(hit.text)]
     return found if len(found) <= _MOST_SINGLED_OUT else []
+
+
+def _facts_of_health(vault: Vault, caller: Caller, prompt: str, wanted: FactFilter) -> list[FactHit]:
+    """Return what must not be missed of anybody's health, where a prompt is about food or medicine."""
+    if not is_of_health(prompt):
+        return []
+    from clawmem.serving.recall.budgeted import always_told  # few prompts are
+
+    found = always_told(vault, caller, prompt, wanted)
+    return [hit for hit in found if vital_importance(hit.fact.fact, hit.fact.category) == HEALTH]
 
 
 def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:

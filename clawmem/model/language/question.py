@@ -321,6 +321,18 @@ _PRIVATE = frozenset(
     "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
     "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
 )
+_OF_HEALTH = frozenset(
+    "bake baking breakfast brunch cake cakes catering cook cooking dessert dinner drink drinks eat eating eats food "
+    "groceries lunch meal meals nuts pizza pizzas recipe recipes restaurant restaurants snack snacks supper sushi "
+    "antibiotics aspirin dentist dose doctor drug drugs hospital ibuprofen medicine medicines painkiller painkillers "
+    "pharmacy pill pills prescription surgery vaccination vaccine abendessen arzt essen frühstück impfung kochen "
+    "kuchen medikament medikamente mittagessen rezept zahnarzt".split()
+)
+
+
+def is_of_health(task: str) -> bool:
+    """Return whether a task is about food or medicine, and not about software: what somebody bears counts for it."""
+    return not _OF_HEALTH.isdisjoint(_words_of(task)) and not is_technical(task)
 
 
 def is_technical(task: str) -> bool:

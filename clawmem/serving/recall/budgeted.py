@@ -70,7 +70,7 @@ def always_told(vault: Vault, caller: Caller, question: str, wanted: FactFilter)
         candidates = _hot(on, question, caller.agent)
         placed = facts_in_rows(index, [candidate.n for candidate in candidates])
         return [
-            FactHit(placed[candidate.n].fact, placed[candidate.n].entity, 0.0, HOT, {})
+            FactHit(*placed[candidate.n], 0.0, HOT, {}, candidate.tokens, bool(candidate.exact))
             for candidate in candidates
             if candidate.n in placed
         ]

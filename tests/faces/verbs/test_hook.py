@@ -285,6 +285,26 @@ def test_a_fact_of_the_project_takes_nothing_from_what_names_it(
     assert rule in beside
 
 
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        ("Please order lunch for me, something with nuts", True),
+        ("book a restaurant for the team", True),
+        ("can I take ibuprofen?", True),
+        ("add the linter to the build script", False),
+        ("write a letter to the landlord", False),
+    ],
+)
+def test_a_prompt_about_food_or_medicine_gets_what_somebody_does_not_bear(
+    prompt: str, wanted: bool, clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    vital = ["I am allergic to hazelnuts.", "I take 50 micrograms of levothyroxine each morning."]
+    assert clawmem("remember", "\n".join([*vital, "Never deploy on a Friday.", "I use a laptop."])).code == 0
+    for told in (wanted, False):  # once in a session
+        text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
+        assert [fact in text for fact in vital] == [told, told] and "Friday" not in text
+
+
 def test_a_question_with_one_telling_word_gets_the_few_facts_with_it(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
