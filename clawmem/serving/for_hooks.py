@@ -37,7 +37,7 @@ from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
 from clawmem.serving.recall.brief import brief
-from clawmem.serving.recall.recall import RecallQuery, recall_in
+from clawmem.serving.recall.recall import RecallQuery, conflicts_of_facts, recall_in
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
 from clawmem.vault.vault import Vault
 
@@ -216,6 +216,10 @@ def prompt_text(
     result = result.ranked((*first, *result.ranking, *last))._replace(earlier=None)
     if not result.ranking:
         return HookText("")
+    ids = [hit.fact.id for hit in result.found]
+    result = result._replace(
+        conflicts=run_query(vault, lambda index: conflicts_of_facts(vault, index, caller, ids, None))
+    )
     budget = vault.settings.whole("context.prompt_budget")
     short = brief(result, budget)
     if short is not None:

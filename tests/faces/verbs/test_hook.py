@@ -305,6 +305,15 @@ def test_a_prompt_about_food_or_medicine_gets_what_somebody_does_not_bear(
         assert [fact in text for fact in vital] == [told, told] and "Friday" not in text
 
 
+def test_a_prompt_gets_facts_in_conflict_marked(clawmem: Command, vault_root: Path, project: Path) -> None:
+    for name in ("otter-03", "otter-09"):
+        assert clawmem("remember", f"The staging server is {name}.").code == 0
+    asked = "what is the staging server?"
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=asked))
+    assert "otter-09" in text and "! In conflict with the line above" in text
+    assert "! In conflict" in clawmem("recall", asked, "--json").data["context"]["text"]
+
+
 def test_a_question_with_one_telling_word_gets_the_few_facts_with_it(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
