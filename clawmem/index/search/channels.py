@@ -338,7 +338,7 @@ def sketches_of_ids(index: Index, wanted: FactFilter, fact_ids: Iterable[str]) -
 
 def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, PlacedFact]]:
     rows = index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values)
-    for n, entity, fact_id, category, timestamp, status, count, last, subject, valid_to, importance, trust in rows:
+    for n, entity, fact_id, category, timestamp, status, count, last, subject, begin, end, importance, trust in rows:
         fact = Fact(
             fact_id,
             "",
@@ -349,7 +349,8 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
             count,
             last,
             subject=subject,
-            valid_to=valid_to,
+            valid_from=begin,
+            valid_to=end,
             importance=importance,
             trust=trust,
         )
@@ -357,7 +358,8 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
 
 
 _SKETCH = (
-    "n, entity, id, category, timestamp, status, access_count, last_accessed, subject, valid_to, importance, trust"
+    "n, entity, id, category, timestamp, status, access_count, last_accessed, subject, valid_from, valid_to,"
+    " importance, trust"
 )
 
 

@@ -333,7 +333,7 @@ def scaled(ranked: RankedFact, factor: float) -> RankedFact:
 
 
 def _at_most(fact: RankedFact, most: float) -> RankedFact:
-    return scaled(fact, most / fact.score) if fact.score > most > 0 else fact
+    return scaled(fact, most / fact.score)._replace(score=most) if fact.score > most > 0 else fact
 
 
 def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
@@ -359,6 +359,14 @@ def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, fl
 
     late = over & exact.keys()
     return [_at_most(fact, most(fact)) if fact.id in late else fact for fact in ranked]
+
+
+def behind_present(ranked: Sequence[RankedFact], announced: Mapping[str, str]) -> list[RankedFact]:
+    """Put each announced fact behind the one that holds until then, with at most its score."""
+    scores = {fact.id: fact.score for fact in ranked}
+    most = {later: scores[now] for later, now in announced.items() if now in scores}
+    limited = [_at_most(fact, most[fact.id]) if fact.id in most else fact for fact in ranked]
+    return sorted(limited, key=lambda fact: (-fact.score, fact.id in most)) if most else limited
 
 
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:
