@@ -188,7 +188,12 @@ def prompt_text(
     # Who asks "where do I live?" is asked about; a task in the first person is about something else.
     # The words for what held before are none of the telling ones.
     former = asks(prompt) and asks_former(prompt)
-    question = " ".join(["formerly"] * former + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
+    coming = False
+    if not TIME_WORDS.isdisjoint(words):
+        from clawmem.model.language.date_words import looks_ahead  # few prompts name a day
+
+        coming = looks_ahead(prompt)
+    question = " ".join(["formerly"] * former + ["will"] * coming + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(

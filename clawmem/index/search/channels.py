@@ -215,7 +215,8 @@ def _time_conditions(first: str, last: str) -> tuple[_TimeCondition, ...]:
     return (
         _TimeCondition("valid_from BETWEEN ? AND ?", (first, last), "valid_from", BEGUN),
         _TimeCondition("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
-        _TimeCondition("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
+        # A day that is given as the end is included: it ends at T24:00:00Z.
+        _TimeCondition("valid_to BETWEEN ? AND ?", (first, f"{last[:10]}T24:00:00Z"), "valid_to", 1.0),
         _TimeCondition("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),
         _TimeCondition("valid_from < ? AND valid_to IS NULL", (first,), "valid_from", 0.5, of_all=False),
         _TimeCondition("valid_from IS NULL AND valid_to > ?", (last,), "valid_to", 0.5, of_all=False),

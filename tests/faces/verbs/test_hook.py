@@ -305,6 +305,22 @@ def test_a_prompt_about_food_or_medicine_gets_what_somebody_does_not_bear(
         assert [fact in text for fact in vital] == [told, told] and "Friday" not in text
 
 
+def test_a_weekday_in_a_prompt_or_question_about_what_is_to_come_is_the_coming_one(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    talk = tmp_path / "talk.jsonl"
+    said = {"session": "s", "role": "user", "timestamp": "2026-11-20T10:00:00Z", "content": "The coffee machine is broken."}
+    talk.write_text(json.dumps(said))
+    assert clawmem("ingest", str(talk)).code == 0
+    assert clawmem("remember", "Never deploy the boat on a Friday.\nThe demo is on Friday.").code == 0
+    asked = {"what are we doing on Friday?": ("demo", "coffee"), "what did we do on Friday?": ("coffee", "demo")}
+    for question, (found, other) in asked.items():
+        text = clawmem("recall", question).out
+        assert found in text and other not in text, question
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt="can I deploy on Friday?"))
+    assert "Never deploy" in text and "coffee" not in text
+
+
 def test_a_prompt_gets_facts_in_conflict_marked(clawmem: Command, vault_root: Path, project: Path) -> None:
     for name in ("otter-03", "otter-09"):
         assert clawmem("remember", f"The staging server is {name}.").code == 0
