@@ -333,7 +333,7 @@ def scaled(ranked: RankedFact, factor: float) -> RankedFact:
 
 
 def _at_most(fact: RankedFact, most: float) -> RankedFact:
-    return scaled(fact, most / fact.score)._replace(score=most) if fact.score > most > 0 else fact
+    return scaled(fact, most / fact.score) if fact.score > most > 0 else fact
 
 
 def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
@@ -365,7 +365,10 @@ def behind_present(ranked: Sequence[RankedFact], announced: Mapping[str, str]) -
     """Put each announced fact behind the one that holds until then, with at most its score."""
     scores = {fact.id: fact.score for fact in ranked}
     most = {later: scores[now] for later, now in announced.items() if now in scores}
-    limited = [_at_most(fact, most[fact.id]) if fact.id in most else fact for fact in ranked]
+    limited = [
+        _at_most(fact, most[fact.id])._replace(score=min(fact.score, most[fact.id])) if fact.id in most else fact
+        for fact in ranked
+    ]
     return sorted(limited, key=lambda fact: (-fact.score, fact.id in most)) if most else limited
 
 
