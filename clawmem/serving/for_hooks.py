@@ -12,7 +12,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open
-from clawmem.model.facts.fact import HEALTH, vital_importance
+from clawmem.model.facts.fact import HEALTH
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import (
@@ -65,11 +65,10 @@ _COURTESY = frozenset(
 )
 # Words of tasks, and of times, that hardly tell what a task is about.
 _OF_TASKS = frozenset(
-    "account add answer between build calculate call change changes check column convert create deal draft draw each"
-    " email entry fill file first form image last letter line make minute morning evening next number order page"
-    " plan prepare print question report root row schedule second send sentence set short slot suggest task test text"
-    " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
-    " months year years".split()
+    "account add answer between build calculate changes check column convert create deal draft draw each email entry "
+    "fill file form image letter line minute morning evening order page prepare print question report root row "
+    "schedule second send sentence short slot suggest task test text word write two three four five six seven eight "
+    "nine ten hundred thousand".split()
 )
 _ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
 _TALKED_OF = 3  # messages with a word, from which on it is a subject
@@ -214,7 +213,11 @@ def prompt_text(
         near_enough, talk = _singled_out(telling, words[0]), []
     result = everything.ranked(near_enough or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
-    vital = [hit for hit in _facts_of_health(vault, caller, prompt, wanted) if hit.fact.id not in known]
+    vital: list[FactHit] = []
+    if is_of_health(prompt):
+        from clawmem.serving.recall.budgeted import always_told  # few prompts are about food or medicine
+
+        vital = [hit for hit in always_told(vault, caller, prompt, wanted, HEALTH) if hit.fact.id not in known]
     known |= {hit.fact.id for hit in vital}
     further = [hit for hit in named if hit.fact.id not in known][:_MOST_NAMED]
     first, last = ([RecallHit(FACTS, hit) for hit in hits] for hits in (vital, further))
@@ -239,16 +242,6 @@ def _singled_out(hits: Sequence[RecallHit], word: str) -> list[RecallHit]:
     """Return the facts with the only telling word of a question, if these are few."""
     found = [hit for hit in hits if hit.kind == FACTS and _stem(word) in _stems(hit.text)]
     return found if len(found) <= _MOST_SINGLED_OUT else []
-
-
-def _facts_of_health(vault: Vault, caller: Caller, prompt: str, wanted: FactFilter) -> list[FactHit]:
-    """Return what must not be missed of anybody's health, where a prompt is about food or medicine."""
-    if not is_of_health(prompt):
-        return []
-    from clawmem.serving.recall.budgeted import always_told  # few prompts are
-
-    found = always_told(vault, caller, prompt, wanted)
-    return [hit for hit in found if vital_importance(hit.fact.fact, hit.fact.category) == HEALTH]
 
 
 def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:

@@ -202,49 +202,35 @@ _OF_PEOPLE = re.compile(
     r"joined|left|moved|apartment|boss|car|company|dentist|dinner|doctor|flat|flight|garage|gym|hotel|house|insurance|"
     r"kitchen|landlord|landlady|lunch|mortgage|offices?|rent|salary|school|vacation)\b"
 )
-_TOOLS = frozenset(
-    "ansible aws azure bash bun cargo conda cypress deno django eslint fastapi flask gradle grafana helm jest jenkins "
-    "kafka linux make maven mongodb mysql nginx node npm nx playwright pnpm poetry postgres postgresql prettier react "
-    "redis ruff sentry storybook svelte tailwind terraform tox uv vite vitest vue webpack yarn".split()
-)
 # A name that a sentence begins with, or that its subject has: "Lars is", "Lars and Ana are", "The budget of Marmot".
 _SINGULAR = (
     r"(?:is|was|has|had|will|can|could|might|may|must|should|went|won|got|gave|said|told|took|made|wrote|"
     rf"{_WORD}(?:s|ed)(?! (?:are|were|have|need|run|must|should|can|take|use|go)\b))\b"
 )
 _OF_NAME = re.compile(
-    rf"(?!The |Our )(?P<first>{_SMALL_CAPITAL}) (?:{_SMALL_CAPITAL} |and {_CAPITAL} |{_SINGULAR})"
-    rf"|(?:[Tt]he |[Oo]ur )?(?:[a-zA-Z][\w-]* ){{0,2}}?(?P<owner>{_SMALL_CAPITAL})['’]s? "
-    rf"|(?:[Tt]he|[Oo]ur) (?P<named>{_SMALL_CAPITAL}) "
-    rf"|(?:[a-zA-Z][\w-]* ){{1,3}}(?:of|by|with) (?:the )?(?P<of>{_SMALL_CAPITAL})\b"
+    rf"(?!The |Our )(?P<first>{_SMALL_CAPITAL}) (?:{_SMALL_CAPITAL} |and {_CAPITAL} |{_SINGULAR})|(?:[Tt]he|[Oo]ur) "
+    rf"({_SMALL_CAPITAL}) |(?:[Tt]he |[Oo]ur )?(?:[a-zA-Z][\w-]* ){{0,2}}?({_SMALL_CAPITAL})['’]s? "
+    rf"|(?:[a-zA-Z][\w-]* ){{1,3}}(?:of|by|with) (?:the )?({_SMALL_CAPITAL})\b"
 )
 
 
 def is_of_repository(statement: str, project: str, user: str = "") -> bool:
-    """Return whether a statement without a page of its own is about the work in a repository, or says that it is.
-
-    `project` is the name of the repository and `user` that of the person: what is of the person, of people, of an
-    office or of another thing with a name holds everywhere, and so does what nothing tells of."""
-    words = normal(re.sub(r"[-_/.]", " ", statement)).split()
-    if _SAYS_HERE.search(statement) or f" {normal(re.sub(r'[-_.]', ' ', project))} " in f" {' '.join(words)} ":
+    """Return whether a statement without a page of its own is about the work in a repository, or says that it is: not
+    about the `user`, people, an office or another thing with a name. `project` is the name of the repository."""
+    text, here = (normal(re.sub(r"[-_/.]", " ", words)) for words in (statement, project))
+    if _SAYS_HERE.search(statement) or f" {here} " in f" {text} ":
         return True
-    if (
-        _OF_SPEAKER.search(statement)
-        or is_private(statement)
-        or not set(words).isdisjoint({*user.casefold().split()} - {"user"})
-    ):
+    of_person = {*user.casefold().split()} - {"user"}
+    if _OF_SPEAKER.search(statement) or is_private(statement) or not of_person.isdisjoint(text.split()):
         return False
-    technical = is_technical(statement) or not _TOOLS.isdisjoint(words)
-    if languages_of(statement):
-        return technical
-    if found := _OF_NAME.match(statement):
-        from clawmem.model.language.common_words import COMMON_WORDS  # most sentences begin with a thing
+    technical = is_technical(statement)
+    if languages_of(statement) or (found := _OF_NAME.match(statement)) is None:
+        return technical or not (languages_of(statement) or _OF_PEOPLE.search(statement))
+    from clawmem.model.language.common_words import COMMON_WORDS  # most sentences begin with a thing
 
-        name = next(filter(None, found.groups())).lower()
-        things = COMMON_WORDS if found["first"] else frozenset[str]()
-        if name not in _TOOLS | things and not is_technical(name):
-            return False
-    return technical or _OF_PEOPLE.search(statement) is None
+    name = next(filter(None, found.groups())).lower()
+    is_thing = is_technical(name) or (found["first"] is not None and name in COMMON_WORDS)
+    return is_thing and (technical or _OF_PEOPLE.search(statement) is None)
 
 
 def project_name(text: str) -> str | None:

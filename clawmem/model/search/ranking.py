@@ -362,14 +362,10 @@ def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, fl
 
 
 def behind_present(ranked: Sequence[RankedFact], announced: Mapping[str, str]) -> list[RankedFact]:
-    """Put each announced fact behind the one that holds until then, with at most its score."""
+    """Put each announced fact behind the one that holds until then, with hardly less than its score at most."""
     scores = {fact.id: fact.score for fact in ranked}
-    most = {later: scores[now] for later, now in announced.items() if now in scores}
-    limited = [
-        _at_most(fact, most[fact.id])._replace(score=min(fact.score, most[fact.id])) if fact.id in most else fact
-        for fact in ranked
-    ]
-    return sorted(limited, key=lambda fact: (-fact.score, fact.id in most)) if most else limited
+    most = {later: scores[now] * (1 - 1e-9) for later, now in announced.items() if now in scores}
+    return sorted((_at_most(fact, most.get(fact.id, fact.score)) for fact in ranked), key=lambda fact: -fact.score)
 
 
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:

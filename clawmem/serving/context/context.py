@@ -141,11 +141,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     scoped = _for_task().find_scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
     bare = wanted.of_work and not _for_task().task_words(wish)
-    searched = _for_task().about_project(wish) if bare else wish
-    asked, asides = find_hits(vault, index, on, searched, counted) if has_words else (None, [])
-    if asked and bare:
-        asked = _for_task().of_project(asked, scoped)
-        asides = asides if asked else []  # what nothing more is known of begins with what is in use
+    if bare and has_words:  # where nothing names the project, a session begins with what is in use
+        asked, asides = _for_task().find_of_project(vault, index, on, wish, counted, {fact.n for fact in scoped})
+    else:
+        asked, asides = find_hits(vault, index, on, wish, counted) if has_words else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
     guards = _guardrails(vault, on, wish)
     sections = [
@@ -153,7 +152,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         *_own_pages(index, caller.agent),
         *_of_extensions(vault, wish),
         *(_for_task().task_sections(on, way, wish, scoped) if scoped else ()),
-        *(_hits(vault, on, way, wish, asked, bare) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
+        *(_hits(vault, on, way, wish, asked) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
@@ -214,13 +213,12 @@ def _has_words(wish: ContextRequest) -> bool:
     return words or time_asked(question, wish.caller.now) is not None
 
 
-def _hits(
-    vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits, promoted: bool
-) -> list[Section]:
+def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections for a question; nothing is in them only because it is fresh.
 
     Where the question asks for days, these come before the other answers.
     """
+    promoted = wish.wanted.of_work and not _for_task().task_words(wish)
     return [
         *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}, promoted),
         *_timeline(on, way, wish, asked.heard),

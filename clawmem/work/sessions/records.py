@@ -121,12 +121,9 @@ def session_at_work(vault: Vault, caller: Caller, project: str | None) -> str | 
     opened = open_sessions(vault, caller)
     if len(opened) > 1:
         opened = [session for session in opened if canonical_project(session.project or "") == (project or "")]
-
-    def last(session: SessionRecord) -> str:
-        known = read_session(vault, session.id)
-        return max(session.last_seen, known.at if known else "")
-
-    return max(opened, key=last).id if opened else None
+    asked = {session.id: known.at for session in opened if (known := read_session(vault, session.id))}
+    last = max(opened, key=lambda session: max(session.last_seen, asked.get(session.id, "")), default=None)
+    return last.id if last else None
 
 
 def check_own(record: SessionRecord, caller: Caller) -> None:

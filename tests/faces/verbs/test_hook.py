@@ -309,7 +309,7 @@ def test_a_weekday_in_a_prompt_or_question_about_what_is_to_come_is_the_coming_o
     clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
 ) -> None:
     talk = tmp_path / "talk.jsonl"
-    said = {"session": "s", "role": "user", "timestamp": "2026-11-20T10:00:00Z", "content": "The coffee machine is broken."}
+    said = {"session": "s", "role": "user", "timestamp": "2026-11-20T10:00:00Z", "content": "The coffee broke."}
     talk.write_text(json.dumps(said))
     assert clawmem("ingest", str(talk)).code == 0
     assert clawmem("remember", "Never deploy the boat on a Friday.\nThe demo is on Friday.").code == 0
