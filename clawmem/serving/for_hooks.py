@@ -12,6 +12,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open
+from clawmem.model.facts.fact import HEALTH
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import (
@@ -21,6 +22,7 @@ from clawmem.model.language.question import (
     asks,
     asks_former,
     is_first_person,
+    is_of_health,
     is_private,
     is_technical,
     search_words,
@@ -35,7 +37,7 @@ from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
 from clawmem.serving.recall.brief import brief
-from clawmem.serving.recall.recall import RecallQuery, recall_in
+from clawmem.serving.recall.recall import RecallQuery, conflicts_of_facts, recall_in
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
 from clawmem.vault.vault import Vault
 
@@ -63,11 +65,10 @@ _COURTESY = frozenset(
 )
 # Words of tasks, and of times, that hardly tell what a task is about.
 _OF_TASKS = frozenset(
-    "account add answer between build calculate call change changes check column convert create deal draft draw each"
-    " email entry fill file first form image last letter line make minute morning evening next number order page"
-    " plan prepare print question report root row schedule second send sentence set short slot suggest task test text"
-    " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
-    " months year years".split()
+    "account add answer between build calculate changes check column convert create deal draft draw each email entry "
+    "fill file form image letter line minute morning evening order page prepare print question report root row "
+    "schedule second send sentence short slot suggest task test text word write two three four five six seven eight "
+    "nine ten hundred thousand".split()
 )
 _ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
 _TALKED_OF = 3  # messages with a word, from which on it is a subject
@@ -187,7 +188,12 @@ def prompt_text(
     # Who asks "where do I live?" is asked about; a task in the first person is about something else.
     # The words for what held before are none of the telling ones.
     former = asks(prompt) and asks_former(prompt)
-    question = " ".join(["formerly"] * former + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
+    coming = False
+    if not TIME_WORDS.isdisjoint(words):
+        from clawmem.model.language.date_words import looks_ahead  # few prompts name a day
+
+        coming = looks_ahead(prompt)
+    question = " ".join(["formerly"] * former + ["will"] * coming + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(
@@ -208,10 +214,21 @@ def prompt_text(
         near_enough, talk = _singled_out(telling, words[0]), []
     result = everything.ranked(near_enough or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
-    further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
-    result = result.ranked((*result.ranking, *(RecallHit(FACTS, hit) for hit in further)))._replace(earlier=None)
+    vital: list[FactHit] = []
+    if is_of_health(prompt):
+        from clawmem.serving.recall.budgeted import always_told  # few prompts are about food or medicine
+
+        vital = [hit for hit in always_told(vault, caller, prompt, wanted, HEALTH) if hit.fact.id not in known]
+    known |= {hit.fact.id for hit in vital}
+    further = [hit for hit in named if hit.fact.id not in known][:_MOST_NAMED]
+    first, last = ([RecallHit(FACTS, hit) for hit in hits] for hits in (vital, further))
+    result = result.ranked((*first, *result.ranking, *last))._replace(earlier=None)
     if not result.ranking:
         return HookText("")
+    ids = [hit.fact.id for hit in result.found]
+    result = result._replace(
+        conflicts=run_query(vault, lambda index: conflicts_of_facts(vault, index, caller, ids, None))
+    )
     budget = vault.settings.whole("context.prompt_budget")
     short = brief(result, budget)
     if short is not None:

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from io import BytesIO
 from typing import IO, Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, check_person
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import load
@@ -168,7 +168,7 @@ def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
     if document is not None:
         values["file"] = "-"
         if "session" in taken:
-            _ensure_session(record.get("session"), runtime)
+            values["session"] = record.get("session") or _ensure_session(runtime)
     elif tool.reads and "project" in values:
         values["project"] = runtime.project()
     runtime.check_verb(tool.verb)
@@ -191,18 +191,14 @@ def _text(answer: Answer) -> str:
     return visible("\n".join([*answer.plain(), *notes]))
 
 
-def _ensure_session(named: str | None, runtime: Runtime) -> None:
-    """Start a session where the program that runs the agent started none, and the agent names none."""
-    from clawmem.work.sessions.records import current_session  # only for this tool
+def _ensure_session(runtime: Runtime) -> str:
+    """Return the session of an agent that names none; it is new where the program that runs the agent started none."""
+    from clawmem.work.sessions.records import session_at_work  # only for this tool
     from clawmem.work.sessions.start import start_session
 
-    vault, caller = runtime.vault(), runtime.caller()
-    if named is not None:
-        return
-    try:
-        current_session(vault, caller)
-    except NotFound:
-        start_session(vault, caller, runtime.workflow(), runtime.project())
+    vault, caller, project = runtime.vault(), runtime.caller(), runtime.project()
+    found = caller.session or session_at_work(vault, caller, project)
+    return found or start_session(vault, caller, runtime.workflow(), project).record.id
 
 
 def _command(tool: Tool) -> Command:

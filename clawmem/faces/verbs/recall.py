@@ -242,8 +242,10 @@ def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
 def _what_else(question: str, result: RecallResult, places: Sequence[str], narrowed: Sequence[str]) -> list[str]:
     """What to try where nothing was found."""
     others = ",".join(kind for kind in RECALL_KINDS if kind not in places)
+    meaning = result.channels.get("vector")
     return [
         *_gone(result),
+        *([f"Only words were searched, not the meaning: {meaning.why_not}."] if meaning and meaning.unable else []),
         *([f"{counted(result.weak, 'weak hit')} left out: add --all to see them."] if result.weak else []),
         *([f"Without --{' and --'.join(narrowed)}, more is searched."] if narrowed else []),
         *([f"Other places: --in {others}, or --in all."] if others else []),

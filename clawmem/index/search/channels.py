@@ -215,7 +215,8 @@ def _time_conditions(first: str, last: str) -> tuple[_TimeCondition, ...]:
     return (
         _TimeCondition("valid_from BETWEEN ? AND ?", (first, last), "valid_from", BEGUN),
         _TimeCondition("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
-        _TimeCondition("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
+        # A day that is given as the end is included: it ends at T24:00:00Z.
+        _TimeCondition("valid_to BETWEEN ? AND ?", (first, f"{last[:10]}T24:00:00Z"), "valid_to", 1.0),
         _TimeCondition("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),
         _TimeCondition("valid_from < ? AND valid_to IS NULL", (first,), "valid_from", 0.5, of_all=False),
         _TimeCondition("valid_from IS NULL AND valid_to > ?", (last,), "valid_to", 0.5, of_all=False),
@@ -338,7 +339,7 @@ def sketches_of_ids(index: Index, wanted: FactFilter, fact_ids: Iterable[str]) -
 
 def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, PlacedFact]]:
     rows = index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values)
-    for n, entity, fact_id, category, timestamp, status, count, last, subject, valid_to, importance, trust in rows:
+    for n, entity, fact_id, category, timestamp, status, count, last, subject, begin, end, importance, trust in rows:
         fact = Fact(
             fact_id,
             "",
@@ -349,7 +350,8 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
             count,
             last,
             subject=subject,
-            valid_to=valid_to,
+            valid_from=begin,
+            valid_to=end,
             importance=importance,
             trust=trust,
         )
@@ -357,7 +359,8 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
 
 
 _SKETCH = (
-    "n, entity, id, category, timestamp, status, access_count, last_accessed, subject, valid_to, importance, trust"
+    "n, entity, id, category, timestamp, status, access_count, last_accessed, subject, valid_from, valid_to,"
+    " importance, trust"
 )
 
 

@@ -287,10 +287,16 @@ class FactPlanner:
         return fact._replace(metadata={**(fact.metadata or {}), MARK: narrowest([mark])})
 
     def _in_project(self, draft: Draft, entity: str) -> tuple[Draft, str]:
-        """Return the draft with the project in which its agent works, if it is about nothing else, and its place."""
-        page = f"projects/{slug(project_name(draft.here))}" if draft.here else None
-        if page is None or entity not in (self._default, page):
+        """Return the draft with the project in which its agent works, if it is about the work there, and its place."""
+        if not draft.here:
             return draft, entity
+        name, page = project_name(draft.here), f"projects/{slug(project_name(draft.here))}"
+        if entity != page:
+            from clawmem.model.proposals.para import is_of_repository  # only for what an agent says of no page
+
+            user = self._work.vault.settings.words("user.name")
+            if entity != self._default or not is_of_repository(draft.fact.fact, name, user):
+                return draft, entity
         known = entity_exists(self._work.index, page)
         return draft._replace(fact=draft.fact._replace(project=draft.here)), page if known else entity
 

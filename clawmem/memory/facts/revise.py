@@ -111,6 +111,8 @@ def supersede(
         new = known or _with_marks(work, drafted if corrects else drafted._replace(valid_from=since), [old], own)
         if not corrects and new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
             ended = ending_later(old, new.id, since, reason)
+            if reason and known is None:
+                new = new._replace(details={**(new.details or {}), "because": reason})
         else:
             new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
             ended = never_true(reopened(old), new.id, since) if corrects else superseded(old, new.id, since)

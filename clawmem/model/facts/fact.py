@@ -245,6 +245,7 @@ _BY_WORDS = (
             r"(?:blood (?:type|group|pressure|thinners?))|hypertension|migraines?|arthritis|adhd|dementia|"
             r"dyslex(?:ia|ic)|"
             r"(?:parkinson|alzheimer|crohn)'?s|diagnosed with|prescribed|(?:on|takes?|needs?) (?:\w+ )?medication|"
+            r"takes? (?:[\w.,]+ ){1,2}(?:mg|mcg|µg|milligrams?|micrograms?|tablets?|pills?|capsules?|drops)|"
             r"(?:can(?:not|'t| not)|must(?: not|n't)|may not|should(?: not|n't)) eat)\b"
         ),
     ),

@@ -186,10 +186,25 @@ def _with_numbered_days(text: str, today: date) -> str:
     return _NUMBERED_DAY.sub(iso, text)
 
 
+# What asks for what is to come, unless it asks for what was, or has a number: few questions name a day.
+_TO_COME = r"(?i)\b(?:will|shall|can|could|should|may|might|must|happens|is|are|am|do|does|have|has)\b"
+_GONE = (
+    r"(?i)\d|\b(?:did|was|were|had|been|said|told|went|last|past|"
+    r"(?!(?:planned|scheduled|booked|invited|supposed|closed)\b)\w{3,}ed)\b"
+)
+
+
+def looks_ahead(question: str) -> bool:
+    """Return whether a question that names no number asks for what is to come: "can I deploy on Friday?"."""
+    return re.search(_TO_COME, question) is not None and re.search(_GONE, question) is None
+
+
 def days_named(question: str, today: date) -> DaySpan | None:
-    """Return the days that a question names: the first date with a year, else the first date; None without a date."""
+    """Return the days that a question names: the first date with a year, else the first date; None without a date.
+
+    A bare weekday or month is the coming one where the question asks for what is to come: "can I deploy on Friday?"."""
     text = _with_numbered_days(in_english(question, today), today)
-    found = [day for day in find_dates(text, today) if day.span is not None]
+    found = [day for day in find_dates(text, today, looks_ahead(text)) if day.span is not None]
     dated = [match for match in found if not match.label]
     return (dated or found)[0].span if found else None
 

@@ -306,12 +306,14 @@ _FILE = (
 _CODE = rf"`[^`]+`|{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*"
 _TOPIC_WORD = re.compile(r"[^\W_]+")
 _TECHNICAL = frozenset(
-    "api apis backend bug bugs bugfix cli code codebase coding commit commits compile compiler compiles config "
-    "configuration database databases debug debugging deploy deploys deployed deployment docker dockerfile endpoint "
-    "endpoints exception exceptions frontend function functions git github gitlab implement implemented implementing "
-    "javascript kubernetes lint linter linting logging migration migrations module modules mypy npm parse parser "
-    "parsers parsing pip pytest python refactor refactored refactoring regex repo repos repository repositories rust "
-    "schema schemas script scripts server servers software sql sqlite stacktrace traceback typescript".split()
+    "ansible api apis aws azure backend bug bugfix bugs cargo cli code codebase coding commit commits compile "
+    "compiler compiles config configuration database databases debug debugging deploy deployed deployment deploys "
+    "django docker dockerfile endpoint endpoints eslint exception exceptions fastapi flask frontend function "
+    "functions git github gitlab gradle grafana implement implemented implementing javascript kafka kubernetes lint "
+    "linter linting linux logging migration migrations module modules mongodb mypy mysql nginx npm parse parser "
+    "parsers parsing pip pnpm postgres postgresql pytest python redis refactor refactored refactoring regex repo "
+    "repos repositories repository ruff rust schema schemas script scripts server servers software sql sqlite "
+    "stacktrace svelte terraform traceback typescript vite webpack".split()
 )
 _PRIVATE = frozenset(
     "wife husband spouse fiance fiancé fiancée girlfriend boyfriend son sons daughter daughters stepson stepdaughter "
@@ -321,6 +323,18 @@ _PRIVATE = frozenset(
     "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
     "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
 )
+_OF_HEALTH = frozenset(
+    "abendessen antibiotics arzt aspirin bake baking breakfast brunch cake cakes catering cook cooking dentist "
+    "dessert dinner doctor dose drink drinks drug drugs eat eating eats essen food frühstück groceries hospital "
+    "ibuprofen impfung kochen kuchen lunch meal meals medicine medicines medikament medikamente mittagessen nuts "
+    "painkiller painkillers pharmacy pill pills pizza pizzas prescription recipe recipes restaurant restaurants "
+    "rezept snack snacks supper surgery sushi vaccination vaccine zahnarzt".split()
+)
+
+
+def is_of_health(task: str) -> bool:
+    """Return whether a task is about food or medicine, and not about software: what somebody bears counts for it."""
+    return not _OF_HEALTH.isdisjoint(_words_of(task)) and not is_technical(task)
 
 
 def is_technical(task: str) -> bool:

@@ -9,6 +9,9 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE, Fact, with_vital_importance
+from clawmem.model.facts.reach import project_name as folder_name
+from clawmem.model.language.languages import languages_of
+from clawmem.model.language.question import is_private, is_technical
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.records.entity import check_name, slug
 from clawmem.model.records.event import Event
@@ -189,6 +192,47 @@ def thing_in_front(statement: str) -> EntityHint | None:
     return EntityHint("company" if called and called["company"] else "project", title, "named") if title else None
 
 
+# What says in words that it holds for the repository, and what is of the person who speaks.
+_SAYS_HERE = re.compile(r"\b(?:here|(?:this|the|our) (?:repo(?:sitory)?|codebase|project))\b", re.IGNORECASE)
+_OF_SPEAKER = re.compile(r"\b(?:I(?!/)|(?i:my|me|mine|myself|ich|meine?[mnrs]?|mir|mich|je|moi|mon|mes|yo|mi|mis))\b")
+# What people alone do, and the things of a life and of a company.
+_OF_PEOPLE = re.compile(
+    r"\b(?:resign(?:s|ed)|quits?|retire[sd]|is (?:away|back|ill|sick|off|on (?:\w+ )?(?:leave|holidays?|vacation)|"
+    r"pregnant|married|vegan|vegetarian|allergic)|(?:lives|works) (?:in|at|for|from)|prefers|likes|loves|hates|speaks|"
+    r"joined|left|moved|apartment|boss|car|company|dentist|dinner|doctor|flat|flight|garage|gym|hotel|house|insurance|"
+    r"kitchen|landlord|landlady|lunch|mortgage|offices?|rent|salary|school|vacation)\b"
+)
+# A name that a sentence begins with, or that its subject has: "Lars is", "Lars and Ana are", "The budget of Marmot".
+_SINGULAR = (
+    r"(?:is|was|has|had|will|can|could|might|may|must|should|went|won|got|gave|said|told|took|made|wrote|"
+    rf"{_WORD}(?:s|ed)(?! (?:are|were|have|need|run|must|should|can|take|use|go)\b))\b"
+)
+_OF_NAME = re.compile(
+    rf"(?!The |Our )(?P<first>{_SMALL_CAPITAL}) (?:{_SMALL_CAPITAL} |and {_CAPITAL} |{_SINGULAR})|(?:[Tt]he|[Oo]ur) "
+    rf"({_SMALL_CAPITAL}) |(?:[Tt]he |[Oo]ur )?(?:[a-zA-Z][\w-]* ){{0,2}}?({_SMALL_CAPITAL})['’]s? "
+    rf"|(?:[a-zA-Z][\w-]* ){{1,3}}(?:of|by|with) (?:the )?({_SMALL_CAPITAL})\b"
+)
+
+
+def is_of_repository(statement: str, project: str, user: str = "") -> bool:
+    """Return whether a statement without a page of its own is about the work in a repository, or says that it is: not
+    about the `user`, people, an office or another thing with a name. `project` is the name of the repository."""
+    text, here = (normal(re.sub(r"[-_/.]", " ", words)) for words in (statement, project))
+    if _SAYS_HERE.search(statement) or f" {here} " in f" {text} ":
+        return True
+    of_person = {*user.casefold().split()} - {"user"}
+    if _OF_SPEAKER.search(statement) or is_private(statement) or not of_person.isdisjoint(text.split()):
+        return False
+    technical = is_technical(statement)
+    if languages_of(statement) or (found := _OF_NAME.match(statement)) is None:
+        return technical or not (languages_of(statement) or _OF_PEOPLE.search(statement))
+    from clawmem.model.language.common_words import COMMON_WORDS  # most sentences begin with a thing
+
+    name = next(filter(None, found.groups())).lower()
+    is_thing = is_technical(name) or (found["first"] is not None and name in COMMON_WORDS)
+    return is_thing and (technical or _OF_PEOPLE.search(statement) is None)
+
+
 def project_name(text: str) -> str | None:
     """Return the name of the project in the object of `works_on`, or None if it is only described."""
     named = named_thing(text)
@@ -294,9 +338,12 @@ def usable_tags(words: object, statement: str) -> tuple[str, ...]:
 
 
 def _project_of(proposition: Proposition, event: Event) -> str | None:
-    """Return the project in which it was said, so that no other project sees it; None for what is about the person."""
+    """Return the project in which it was said, so that no other project sees it; None for what is not about that."""
     project = (event.metadata or {}).get("project")
-    return project if isinstance(project, str) and proposition.category not in _OF_THE_PERSON else None
+    if not isinstance(project, str) or proposition.category in _OF_THE_PERSON:
+        return None
+    of_work = proposition.category in OF_PROJECTS or is_of_repository(proposition.statement, folder_name(project))
+    return project if of_work else None
 
 
 class EntityHint(NamedTuple):

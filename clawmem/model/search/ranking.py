@@ -361,6 +361,13 @@ def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, fl
     return [_at_most(fact, most(fact)) if fact.id in late else fact for fact in ranked]
 
 
+def behind_present(ranked: Sequence[RankedFact], announced: Mapping[str, str]) -> list[RankedFact]:
+    """Put each announced fact behind the one that holds until then, with hardly less than its score at most."""
+    scores = {fact.id: fact.score for fact in ranked}
+    most = {later: scores[now] * (1 - 1e-9) for later, now in announced.items() if now in scores}
+    return sorted((_at_most(fact, most.get(fact.id, fact.score)) for fact in ranked), key=lambda fact: -fact.score)
+
+
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:
     return {
         name: {each: value * OVER_SHARE if each in over and value > 0 else value for each, value in scores.items()}

@@ -141,10 +141,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     scoped = _for_task().find_scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
     bare = wanted.of_work and not _for_task().task_words(wish)
-    searched = has_words and not (scoped and bare)
-    asked, asides = find_hits(vault, index, on, wish, counted) if searched else (None, [])
-    if asked and bare and not (asked.facts or asked.heard or asked.written):
-        asked, asides = None, []  # of a project of which nothing is known, a session begins with what is in use
+    if bare and has_words:  # where nothing names the project, a session begins with what is in use
+        asked, asides = _for_task().find_of_project(vault, index, on, wish, counted, {fact.n for fact in scoped})
+    else:
+        asked, asides = find_hits(vault, index, on, wish, counted) if has_words else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
     guards = _guardrails(vault, on, wish)
     sections = [
@@ -218,8 +218,9 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
 
     Where the question asks for days, these come before the other answers.
     """
+    promoted = wish.wanted.of_work and not _for_task().task_words(wish)
     return [
-        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}),
+        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}, promoted),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, (), asked.written),

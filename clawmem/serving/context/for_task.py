@@ -15,6 +15,7 @@ from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had, work_columns
 from clawmem.index.search.listing import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
+from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
 from clawmem.model.facts.gates import DECISION, outcomes_of
@@ -34,9 +35,10 @@ from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import may_be_told
 from clawmem.model.search.ranking import meaning_share, share_of
 from clawmem.serving.browse import sources_of
-from clawmem.serving.context.hits import ContextRequest, given
+from clawmem.serving.context.hits import ContextRequest, QuestionHits, find_hits, given
 from clawmem.serving.context.pages import follow_up_commands
 from clawmem.serving.context.units import ItemReason, TierCounts, UnitStyle, fact_units, tiers_of
+from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
 LESSON = "lesson"
@@ -85,6 +87,23 @@ def task_words(wish: ContextRequest) -> list[str]:
     projects = wish.wanted.reach.projects() if wish.wanted.reach else ()
     named = {word for project in projects for word in search_words(f"{project_name(project)} repository")}
     return [word for word in search_words(wish.question or "") if word not in named]
+
+
+def find_of_project(
+    vault: Vault,
+    index: Index,
+    on: TierCounts,
+    wish: ContextRequest,
+    counted: Mapping[str, AccessCount],
+    beside: set[int],
+) -> tuple[QuestionHits | None, list[str]]:
+    """Return what names the query's project but rows and talk `beside` those, if there are any, and remarks."""
+    projects = wish.wanted.reach.projects() if wish.wanted.reach else ()
+    named = wish._replace(question=" ".join(map(project_name, projects)) or wish.question, technical=True)
+    asked, remarks = find_hits(vault, index, on, named, counted)
+    asked = asked._replace(facts=[fact for fact in asked.facts if fact.n not in beside])
+    asked = asked._replace(heard=(), said=(), written=()) if beside else asked
+    return (None, []) if asked.near or not (asked.facts or asked.heard or asked.written) else (asked, remarks)
 
 
 def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:

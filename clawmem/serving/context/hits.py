@@ -84,14 +84,15 @@ _WORTH_A_SEARCH = 30
 
 
 class ContextRequest(NamedTuple):
-    """A request for context: the caller, the budget in tokens, the question, the facts to use, and whether to quote
-    evidence."""
+    """A request for context: the caller, the budget in tokens, the question, the facts to use, whether to quote
+    evidence, and whether it is about software whatever its words are."""
 
     caller: Caller
     budget: int
     question: str | None = None
     wanted: FactFilter = FactFilter()
     evidence: bool = False
+    technical: bool = False
 
 
 class QuestionHits(NamedTuple):
@@ -201,7 +202,7 @@ def _search(
     ranked, answered, earlier = best_rows(vault, index, query, words, counted)
     numbers = close_to_best(ranked, _FACTS_FROM)
     numbers += _of_topics(index, question, [n for n, _ in ranked], numbers) if len(numbers) < len(ranked) else []
-    technical = is_technical(question) and not is_private(question)
+    technical = wish.technical or (is_technical(question) and not is_private(question))
     events, lines, flag = (
         _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
     )

@@ -23,13 +23,13 @@ class Brief(NamedTuple):
 def brief(result: RecallResult, budget: int) -> Brief | None:
     """Return the facts, best first, one per line, or None if the results need more than that.
 
-    They do if they contain events, notes, inactive facts, facts of low trust, or facts that need the day of their
-    event, if facts were replaced later, or if the budget is too small.
+    They do if they contain events, notes, inactive facts, facts of low trust, facts in conflict, or facts that need
+    the day of their event, if facts were replaced later, or if the budget is too small.
     """
     tokens = _MARKS + sum(hit.tokens for hit in result.found)
     facts = [hit.fact for hit in result.found]
     plain = all(fact.status == ACTIVE and not is_low_trust(fact.trust) and not lacks_day(fact) for fact in facts)
-    if result.heard or result.noted or result.earlier or tokens > budget or not plain:
+    if result.heard or result.noted or result.earlier or result.conflicts or tokens > budget or not plain:
         return None
     lines = [f"{OPENING}\n", *(context_line(hit.fact) for hit in result.found), f"{CLOSING}"]
     how = "exact" if all(hit.exact for hit in result.found) else "upper bound"

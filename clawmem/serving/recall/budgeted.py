@@ -62,17 +62,19 @@ def recalled_context(
     return run_query(vault, packed)
 
 
-def always_told(vault: Vault, caller: Caller, question: str, wanted: FactFilter) -> list[FactHit]:
-    """Return the facts that are told beside every question, the most important first."""
+def always_told(
+    vault: Vault, caller: Caller, question: str, wanted: FactFilter, least: float = ALWAYS_TOLD
+) -> list[FactHit]:
+    """Return the facts that are told beside every question, the most important first, from the importance `least`."""
 
     def read(index: Index) -> list[FactHit]:
         on = TierCounts(index, ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach), {}, {})
         candidates = _hot(on, question, caller.agent)
         placed = facts_in_rows(index, [candidate.n for candidate in candidates])
         return [
-            FactHit(placed[candidate.n].fact, placed[candidate.n].entity, 0.0, HOT, {})
+            FactHit(*placed[candidate.n], 0.0, HOT, {}, candidate.tokens, bool(candidate.exact))
             for candidate in candidates
-            if candidate.n in placed
+            if candidate.n in placed and candidate.weight >= least
         ]
 
     return run_query(vault, read)

@@ -33,7 +33,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import begin_instant, end_of, sortable, stamp
 from clawmem.model.language.question import (
     AT_FIRST,
     BEFORE,
@@ -70,6 +70,7 @@ from clawmem.model.search.ranking import (
     AskedWords,
     RankedFact,
     RankingFeatures,
+    behind_present,
     chance_closeness,
     meaning_share,
     rank,
@@ -828,10 +829,19 @@ def _best(
             _with_meaning(fact, close.get(fact.id, 0.0), covered) if fact.id in known else fact for fact in ranked
         ]
         ranked.sort(key=lambda fact: -fact.score)
+    ranked = behind_present(ranked, {} if hits["time"].ran else _announced(shown.values(), asked_of))
     best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda fact: not features[fact.id].own or features[fact.id].over)
     return [(row_of[fact.id], features[fact.id].tier, fact) for fact in best]
+
+
+def _announced(shown: Collection[PlacedFact], moment: str) -> dict[str, str]:
+    """Return the facts that begin after a moment, each with the fact that ends as it begins, by their ids."""
+    ends = {(entity, fact.valid_to): fact.id for fact, entity in shown if fact.valid_to}
+    begins = {fact.id: (entity, begin_instant(sortable(fact.valid_from) or "")) for fact, entity in shown}
+    later = {name: place for name, place in begins.items() if place[1] > end_of(moment)}
+    return {name: ends[place] for name, place in later.items() if place in ends}
 
 
 def _with_meaning(fact: RankedFact, closeness: float, covered: float) -> RankedFact:

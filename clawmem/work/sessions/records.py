@@ -29,6 +29,7 @@ from clawmem.model.records.session import (
     state_at,
 )
 from clawmem.model.records.strict_json import read_json
+from clawmem.vault.state.hook_marks import read_session
 from clawmem.vault.state.session_journal import read_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -108,14 +109,31 @@ def current_session(vault: Vault, caller: Caller, reference: str | None = None) 
     named = reference or caller.session
     if named:
         return find_session(vault, named)
-    agent = caller.agent or DEFAULT_AGENT
-    opened = [session for session in list_sessions(vault, caller.now, agent).sessions if session.state == OPEN]
+    opened = open_sessions(vault, caller)
     if len(opened) > 1:
         hint = "Name one of the open sessions by `--session ID` or CLAWMEM_SESSION."
         raise AmbiguousId("", [record.id for record in opened], hint)
     if not opened:
+        agent = caller.agent or DEFAULT_AGENT
         raise NotFound(f"The agent {agent} has no open session.", "Start one with `clawmem session start`.")
     return opened[0]
+
+
+def open_sessions(vault: Vault, caller: Caller) -> list[SessionRecord]:
+    """Return the open sessions of the calling agent, newest first."""
+    found = list_sessions(vault, caller.now, caller.agent or DEFAULT_AGENT).sessions
+    return [session for session in found if session.state == OPEN]
+
+
+def session_at_work(vault: Vault, caller: Caller, project: str | None) -> str | None:
+    """Return the id of the session in which the calling agent works: the only open one, else the one of the project
+    that was asked or seen last. None where there is none: a terminal that was closed leaves its session open."""
+    opened = open_sessions(vault, caller)
+    if len(opened) > 1:
+        opened = [session for session in opened if canonical_project(session.project or "") == (project or "")]
+    asked = {session.id: known.at for session in opened if (known := read_session(vault, session.id))}
+    last = max(opened, key=lambda session: max(session.last_seen, asked.get(session.id, "")), default=None)
+    return last.id if last else None
 
 
 def check_own(record: SessionRecord, caller: Caller) -> None:

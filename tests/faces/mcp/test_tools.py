@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from clawmem.runtime import Runtime
 from clawmem.work.sessions.records import list_sessions
 from tests.loopback import shown_events
 from tests.manual import TOOL_LIST, tool_file
+from tests.waiting import wait_until
 
 MOST_TOKENS = 2_500
 ENDING = {"summary": "Moved the build to clang.", "reflection": {"learned": [], "watch_for": []},
@@ -170,3 +172,32 @@ def test_a_decision_is_stored_with_its_reason(runtime: Runtime) -> None:
 
 def test_the_standing_instruction_is_short() -> None:
     assert exact_counter()(INSTRUCTIONS) <= 120
+
+
+def test_the_session_of_the_last_prompt_ends_where_several_are_open(runtime: Runtime, tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("boat", "plane")}
+    for folder in folders.values():
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+
+    def hook(event: str, session: str, name: str, minute: int, **more: str) -> None:
+        value = {"session_id": session, "cwd": str(folders[name]), "hook_event_name": event, **more}
+        call = [sys.executable, "-m", "clawmem", "hook", event, "--harness", "claude-code"]
+        subprocess.run(
+            call,
+            input=json.dumps(value),
+            text=True,
+            check=True,
+            env={**runtime.environment, "CLAWMEM_NOW": f"2026-11-21T09:1{minute}:00Z"},
+        )
+
+    def known() -> set[str]:
+        return {record.id for record in list_sessions(runtime.vault(), runtime.now()).sessions}
+
+    for count, name in enumerate(("boat", "boat", "plane", "boat"), 1):
+        hook("SessionStart", f"q{count}", name, count, source="startup")
+        assert wait_until(lambda: len(known()) == count)  # noqa: B023 - it is called in this round
+    hook("UserPromptSubmit", "q2", "boat", 9, prompt="which compiler does the boat build use?")
+    agent = Runtime(runtime.environment, tmp_path, None, "claude-code")
+    assert call_tool("session_end", ENDING, agent.at(folders["boat"])).startswith("ended q2")
+    assert call_tool("session_end", ENDING, agent.at(folders["plane"])).startswith("ended q3")
+    assert call_tool("session_end", ENDING, agent).startswith("ended ses_")

@@ -228,6 +228,108 @@ def test_what_an_agent_stores_in_a_repository_is_of_that_project(
     assert "project" not in next(fact for fact in clawmem("list", "--json").data["facts"] if "door" in fact["fact"])
 
 
+OF_REPOSITORY = """Run cargo deny before a release.
+The database is Postgres 16.
+Redis runs on port 6380.
+Migrations run on deploy.
+Integration tests are slow.
+We deploy on Tuesdays.
+I use tabs in this repo.
+Boat talks to the ledger over gRPC.
+The server in the office rack is otter-03."""
+OF_OTHERS = """Ottilie lives in Bruges.
+My dentist is Dr Maes.
+I prefer tabs.
+The office moved to Kortrijk.
+Saoirse resigned.
+Mark resigned.
+Petra said that the bill is late.
+Lars and Fien are in Lisbon.
+Kestrel runs on Svelte.
+The budget of Kestrel is 84,000 euros.
+The Kestrel server is otter-05.
+Our office is closed on Fridays.
+Das Haus hat keine Heizung."""
+
+
+def test_what_an_agent_says_of_people_and_other_things_is_known_everywhere(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    assert clawmem("config", "set", "user.name", "Ottilie Brandvold").code == 0
+    env = {"CLAWMEM_VAULT": str(vault_root), "CLAWMEM_AGENT": "scout"}
+    assert clawmem("remember", f"{OF_REPOSITORY}\n{OF_OTHERS}", cwd=project, env=env).code == 0
+    facts = clawmem("list", "--limit", "100", "--json").data["facts"]
+    of_project = {fact["fact"] for fact in facts if "project" in fact}
+    assert of_project == set(OF_REPOSITORY.splitlines()) and len(facts) == 22
+
+
+@pytest.mark.parametrize("name", ["boat", "heron"])
+def test_a_fact_of_the_project_takes_nothing_from_what_names_it(
+    name: str, clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    config = project / ".git/config"
+    config.write_text(config.read_text().replace("boat.git", f"{name}.git"))
+    named = [f"Never deploy {name.title()} on a Friday.", f"{name.title()} talks to the ledger over gRPC."]
+    others = [f"The {word} bird sings in {word} wood." for word in (f"{a}{b}" for a in NAMES for b in NAMES[:4])]
+    text = "\n".join([*named, "Ada's daughter is in the heron class.", "Dimitri might leave, which is confidential."])
+    assert clawmem("remember", text).code == 0
+    assert clawmem("remember", "\n".join(others)).code == 0
+    alone = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    at = {"CLAWMEM_VAULT": str(vault_root)}
+    rule = "Run cargo deny before a release."
+    assert clawmem("remember", rule, "--scope", "project", cwd=project, env=at).code == 0
+    beside = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    for told in (alone, beside):
+        assert all(fact in told for fact in named), told
+        assert not any(word in told for word in ("daughter", "Dimitri", "sings")), told
+    assert rule in beside
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        ("Please order lunch for me, something with nuts", True),
+        ("book a restaurant for the team", True),
+        ("can I take ibuprofen?", True),
+        ("add the linter to the build script", False),
+        ("write a letter to the landlord", False),
+    ],
+)
+def test_a_prompt_about_food_or_medicine_gets_what_somebody_does_not_bear(
+    prompt: str, wanted: bool, clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    vital = ["I am allergic to hazelnuts.", "I take 50 micrograms of levothyroxine each morning."]
+    assert clawmem("remember", "\n".join([*vital, "Never deploy on a Friday.", "I use a laptop."])).code == 0
+    for told in (wanted, False):  # once in a session
+        text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
+        assert [fact in text for fact in vital] == [told, told] and "Friday" not in text
+
+
+def test_a_weekday_in_a_prompt_or_question_about_what_is_to_come_is_the_coming_one(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    talk = tmp_path / "talk.jsonl"
+    said = {"session": "s", "role": "user", "timestamp": "2026-11-20T10:00:00Z", "content": "The coffee broke."}
+    talk.write_text(json.dumps(said))
+    assert clawmem("ingest", str(talk)).code == 0
+    assert clawmem("remember", "Never deploy the boat on a Friday.\nThe demo is on Friday.").code == 0
+    asked = {"what are we doing on Friday?": ("demo", "coffee"), "what did we do on Friday?": ("coffee", "demo")}
+    for question, (found, other) in asked.items():
+        text = clawmem("recall", question).out
+        assert found in text and other not in text, question
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt="can I deploy on Friday?"))
+    assert "Never deploy" in text and "coffee" not in text
+
+
+def test_a_prompt_gets_facts_in_conflict_marked(clawmem: Command, vault_root: Path, project: Path) -> None:
+    for name in ("otter-03", "otter-09"):
+        assert clawmem("remember", f"The staging server is {name}.").code == 0
+    asked = "what is the staging server?"
+    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=asked))
+    assert "otter-09" in text and "! In conflict with the line above" in text
+    assert "! In conflict" in clawmem("recall", asked, "--json").data["context"]["text"]
+
+
 def test_a_question_with_one_telling_word_gets_the_few_facts_with_it(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:

@@ -61,6 +61,14 @@ def test_without_vectors_it_says_what_makes_them(vault: Vault) -> None:
     assert "`clawmem heartbeat`" in facts.why_not and "clawmem-vault[semantic]" in facts.why_not
 
 
+def test_a_question_that_finds_nothing_says_that_only_words_were_searched(clawmem: Command) -> None:
+    clawmem("remember", "My manager is Annika.")
+    note = "Only words were searched, not the meaning: nothing is embedded yet: run `clawmem heartbeat`"
+    assert note in clawmem("recall", "who is my boss?").err and note not in clawmem("recall", "manager").err
+    clawmem("config", "set", "semantic.model", "none")
+    assert note not in clawmem("recall", "who is my boss?").err
+
+
 def test_where_vectors_are_not_wanted_that_is_no_failure(vault: Vault, clawmem: Command) -> None:
     clawmem("config", "set", "semantic.model", "none")
     facts, events = asked(Vault(vault.root, vault.git.environment))

@@ -14,6 +14,7 @@ from clawmem.model.lifecycle.tiers import COLD, HOT
 from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 
 def _tier(vault: Vault, caller: Caller, day: datetime) -> str:
@@ -59,3 +60,23 @@ def test_a_plan_is_past_after_the_day_that_its_words_name(vault: Vault, caller: 
     assert plan.valid_to == "2026-11-25"
     assert _tier(vault, caller, datetime(2026, 11, 25, 20, tzinfo=UTC)) == HOT
     assert _tier(vault, caller, datetime(2026, 11, 26, 1, tzinfo=UTC)) == COLD
+
+
+@pytest.mark.parametrize(
+    ("now", "later", "asked"),
+    [
+        ("Fien swims on Wednesdays.", "Fien swims on Thursdays.", "when does Fien swim?"),
+        ("The rent is 900 euros.", "The rent of the flat is 950 euros.", "how much is the rent of the flat?"),
+    ],
+)
+def test_what_is_announced_stands_behind_what_holds_until_then_and_says_why(
+    clawmem: Command, now: str, later: str, asked: str
+) -> None:
+    clawmem("remember", now)
+    clawmem("supersede", now, later, "--valid-from", "2027-01-04", "--reason", "new term")
+    for verb in ("recall", "context"):
+        lines = [line for line in clawmem(verb, asked).out.splitlines() if now in line or later in line]
+        assert now in lines[0] and later in lines[1], lines
+        assert "because new term" in lines[1] and "because" not in lines[0]
+    then = clawmem("recall", asked, "--json", env={"CLAWMEM_NOW": "2027-02-01T10:00:00Z"}).data["facts"]
+    assert then[0]["fact"] == later
