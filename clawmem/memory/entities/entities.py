@@ -154,13 +154,16 @@ def _list(index: Index) -> EntityList:
 
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
-    """Return an entity by name, title or alias. Raise NotFound, or NotPermitted for another agent's entity."""
+    """Return an entity by name, title or alias. Raise NotFound, also for a forgotten one, or NotPermitted for
+    another agent's."""
     return run_query(vault, lambda index: _show(vault, index, name, caller))
 
 
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
     found = find_entity(index, name, caller)
     check_may_read(caller, found)
+    if found in forgotten_entities(index):
+        raise NotFound(f"There is no entity '{name}'.", "`clawmem entity list` shows all of them.")
     described = {entity.name: entity for entity in entities(index)}
     facts = tuple(placed for placed in facts_of(index, found) if not is_revoked(placed.fact))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))

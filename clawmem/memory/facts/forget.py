@@ -24,11 +24,22 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.memory.conflicts import without_questions
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
+from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, index_after, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, GUARDRAIL, RETRACTED, REVOKED, SUPERSEDED, Fact
+from clawmem.model.facts.draft import texts_in
+from clawmem.model.facts.fact import (
+    ACTIVE,
+    FACT_PREFIX,
+    FORGOTTEN,
+    GUARDRAIL,
+    RETRACTED,
+    REVOKED,
+    SUPERSEDED,
+    Fact,
+    is_revoked,
+)
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, near_name, normal, one_line
@@ -75,6 +86,7 @@ from clawmem.vault.vault import Vault
 KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
 STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
+_BESIDE = "beside"  # in the details of a proposal: what stood beside facts that stay
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
@@ -110,7 +122,8 @@ class Forgetting(NamedTuple):
     (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
     messages stay that have the words, as parts of longer names or of what was hidden in part, each text that goes
     from a message, the proposals that say it, the ids of facts that say more than what was named, and what is spelled
-    nearly like a number or an address that was named, and stays."""
+    nearly like a number or an address that was named, and stays. `beside` are the texts that go from beside facts that
+    stay: reasons, details and tags."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -123,6 +136,7 @@ class Forgetting(NamedTuple):
     proposed: tuple[Proposal, ...] = ()
     more: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 def plan_forgetting(
@@ -175,8 +189,9 @@ def _plan(
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = reached is not None
+    every = [*all_facts(work.index), *fresh]
     group = {event.id for events in ledgers.values() for event in events if reached and reached(event)}
-    known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.status != RETRACTED]
+    known = [placed for placed in every if everywhere or placed.fact.status != RETRACTED]
     known = [placed for placed in known if not own or placed.fact.source_event in group]
     events = [
         event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
@@ -190,7 +205,7 @@ def _plan(
     ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
     ids = ids - {event_id for event_id in ids if own and event_id.startswith("evt_") and event_id not in group}
     wordings: list[tuple[str, ...]] = []
-    noted = [] if request else _noted(work)
+    noted = [] if request else _noted(work, every)
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
         current = [placed for placed in known if everywhere or placed.fact.is_current]
@@ -223,6 +238,15 @@ def _plan(
         notes.extend([text] * gone)
         return gone
 
+    goes, meant_ids = partial(is_gone, None, ""), {placed.fact.id for placed in meant}
+    others_facts = [] if stays else [placed for placed in every if placed.fact.id not in meant_ids]
+    beside = tuple(
+        (placed, text)
+        for placed in others_facts
+        for text in dict.fromkeys(_asides(placed.fact))
+        if goes(text) and (" " in text or not everywhere)  # one word is in other texts, too
+    )
+    notes.clear()
     by_person, asked = FORGOTTEN
     why = f"{asked}{identity} waits for a person" if request else by_person
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
@@ -234,20 +258,22 @@ def _plan(
     )
     rules = any(placed.fact.category == GUARDRAIL for placed in meant)  # no message ends one, whoever wrote it
     stays = stays or rules
-    proposal = _proposal(work, identity, request, meant, messages, wordings, stays) if request else None
+    proposal = _proposal(work, identity, request, meant, messages, wordings, stays, beside) if request else None
     if request and stays:
-        gone = ()
+        gone, beside = (), ()
         hidden = {path: {request.id: many[request.id]} for path, many in hidden.items() if request.id in many}
+    changed_facts = (*gone, *_without_texts(beside))
     writes: dict[str, bytes | None] = {
-        **work.items_with(gone),
+        **work.items_with(changed_facts),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
-        **pages_after(work, gone),
-        **daily_pages_without(work, {placed.fact.id for placed in gone}, is_gone, f"hidden by {mark}"),
+        **pages_after(work, changed_facts),
+        **index_after(work, changed_facts),
+        **daily_pages_without(work, {placed.fact.id for placed in changed_facts}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
     other_text = f"{counted(len(gone), 'fact')} and {counted(sum(map(len, hidden.values())), 'message')}"
     rows = trailers(
-        KIND, facts=[placed.fact.id for placed in gone], entities=sorted({placed.entity for placed in gone})
+        KIND, facts=[each.fact.id for each in changed_facts], entities=sorted({each.entity for each in changed_facts})
     )
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
@@ -267,8 +293,54 @@ def _plan(
     near = dict.fromkeys(name for word in sorted(named) if (name := near_name(word, tokens - {word})))
     more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
     return Forgetting(
-        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near)
+        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near),
+        tuple((placed.fact.id, text) for placed, text in beside),
     )  # fmt: skip
+
+
+def _asides(fact: Fact) -> list[str]:
+    """Return what is served beside the statement of a fact: the texts of its details, why it replaced or is linked to
+    others, why it was withdrawn, its tags."""
+    return list(texts_in([*(_beside(fact) or {}).values()]))
+
+
+def _beside(fact: Fact) -> dict[str, Any]:
+    remark = (fact.metadata or {}).get("retracted")
+    withdrawn = remark.get("reason") if isinstance(remark, Mapping) and not is_revoked(fact) else None
+    linked = {link.to: link.reason for link in fact.links if link.reason}
+    return {"details": dict(fact.details or {}), "links": linked, "tags": list(fact.tags), "retracted": withdrawn}
+
+
+def _without_texts(beside: Iterable[tuple[PlacedFact, str]]) -> Iterator[PlacedFact]:
+    """Yield the facts without the texts beside them; of a list in the details the rest stays."""
+    texts: dict[str, tuple[PlacedFact, set[str]]] = {}
+    for placed, text in beside:
+        texts.setdefault(placed.fact.id, (placed, set()))[1].add(text)
+    for placed, gone in texts.values():
+        found = _beside(placed.fact)
+        details = {
+            key: [inner for inner in value if gone.isdisjoint(texts_in(inner))] if isinstance(value, list) else value
+            for key, value in found["details"].items() if isinstance(value, list) or gone.isdisjoint(texts_in(value))
+        }  # fmt: skip
+        links = {to: reason for to, reason in found["links"].items() if reason not in gone}
+        kept = {"details": details, "links": links, "tags": [tag for tag in found["tags"] if tag not in gone]}
+        yield placed._replace(
+            fact=_with_beside(
+                placed.fact, {**kept, "retracted": None if found["retracted"] in gone else found["retracted"]}
+            )
+        )
+
+
+def _with_beside(fact: Fact, kept: Mapping[str, Any]) -> Fact:
+    """Return a fact with these texts beside its statement, as `_beside` returns them."""
+    links = tuple(link._replace(reason=kept["links"].get(link.to)) for link in fact.links)
+    fact = fact._replace(details=kept["details"] or None, links=links, tags=tuple(kept["tags"]))
+    metadata = fact.metadata or {}
+    if not isinstance(metadata.get("retracted"), Mapping) or is_revoked(fact):
+        return fact
+    return fact._replace(
+        metadata={**metadata, "retracted": {**metadata["retracted"], "reason": kept["retracted"] or ""}}
+    )
 
 
 def _says_more(words: Sequence[str], text: str) -> bool:
@@ -307,13 +379,15 @@ def _proposed(
     )
 
 
-def _noted(work: WriteScope) -> list[Event]:
-    """Return the lines of the daily notes, which may be no events yet."""
+def _noted(work: WriteScope, facts: Iterable[PlacedFact]) -> list[Event]:
+    """Return the lines of the daily notes, which may be no events yet, and what is beside facts."""
     root = work.vault.root
     pages = (
         path.relative_to(root).as_posix() for path in (*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md"))
     )
-    return [Event("", "", "note", line.text) for page in pages for line in note_lines(work.text(page))]
+    texts = [line.text for page in pages for line in note_lines(work.text(page))]
+    texts += (text for placed in facts for text in _asides(placed.fact))
+    return [Event("", "", "note", text) for text in texts]
 
 
 def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
@@ -516,6 +590,11 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         return {}
     hidden = by_ids(work.index, [target.id for target in proposal.targets]).values()
     back = [placed._replace(fact=_shown(placed.fact)) for placed in hidden if placed.fact.status == RETRACTED]
+    beside = details.get(_BESIDE, {})
+    back += [
+        placed._replace(fact=_with_beside(placed.fact, beside[placed.fact.id]))
+        for placed in by_ids(work.index, beside).values()
+    ]
     events = {
         path: {event.id: shown for event in many if (shown := _brought_back(event, proposal.id)) is not event}
         for path, many in _ledgers(work, work.read).items()
@@ -561,6 +640,7 @@ def _proposal(
     messages: Sequence[Event],
     wordings: Sequence[tuple[str, ...]],
     stays: bool,
+    beside: Sequence[tuple[PlacedFact, str]],
 ) -> Proposal:
     text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
@@ -573,6 +653,7 @@ def _proposal(
         why = f"{who}. It is shown until you decide."
     why += f" Messages: {', '.join(shown)}{more}."
     details: dict[str, Any] = {"events": [message.id for message in messages], "words": list(map(" ".join, wordings))}
+    details |= {_BESIDE: {placed.fact.id: _beside(placed.fact) for placed, _ in beside}} if beside else {}
     return Proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
         targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),
