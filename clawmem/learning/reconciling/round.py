@@ -219,6 +219,8 @@ class LearningRound:
     def _correct(self, proposition: Proposition, event: Event) -> LearningCandidate:
         """Decide about a correction, if a known fact contains the wrong value."""
         known = self._state.facts_of_entity(proposition)
+        if not proposition.object:
+            known |= self._state.facts_with(proposition.former or "")
         found = resolve_correction(proposition, known.values())
         if found is None:
             reason = f"It corrects '{proposition.former}', which is not in any known fact."

@@ -148,6 +148,12 @@ class RoundState:
         limits = ((placed, placed.fact.scope, placed.fact.project, owner_of(placed.entity)) for placed in found)
         return self.facts_named(placed.fact.id for placed, *limit in limits if limit == [None, None, None])
 
+    def facts_with(self, text: str) -> dict[str, Fact]:
+        """Return the current facts for everybody whose record has a text."""
+        found = (placed for placed in facts_containing(self._work.index, text)
+                 if not (placed.fact.scope or placed.fact.project or owner_of(placed.entity)))  # fmt: skip
+        return self.facts_named(placed.fact.id for placed in found)
+
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
         """Return the current facts with these ids, also those of this round. Unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
@@ -274,6 +275,10 @@ class FactPlanner:
         if fact.category in _OWN_VERB:
             change = change._replace(subject=subject_line(_OWN_VERB[fact.category], entity, fact.fact))
         if not rivals:
+            self.notices += [
+                f"{fact.id} may replace {old.id} ({old.fact}): if so, `clawmem supersede {old.id} {quote(fact.fact)}`"
+                for old, _ in self._current(self._finder.may_be_replaced(fact), entity)
+            ]
             return RememberedFact(fact, entity, "added"), change
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
 
