@@ -118,10 +118,9 @@ def _in_sentence(sentence: TextSpan, reader: EventReader, wrong: bool) -> Iterat
     if reader.language.guards["untrue"].search(sentence.text):
         return
     corrected = read_correction(sentence, reader, wrong) if reader.voice.own and not is_question(sentence) else None
-    if corrected:
-        yield corrected
-    else:
-        yield from read_clauses(sentence, reader)
+    clauses = [] if corrected and corrected.object else list(read_clauses(sentence, reader))
+    plainer = wrong or any(map(_is_correction, clauses))  # than the whole sentence, which a person decides about
+    yield from clauses if clauses and plainer else [corrected] if corrected else clauses
 
 
 def _is_correction(found: Proposition) -> bool:
