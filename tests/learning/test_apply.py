@@ -30,6 +30,7 @@ from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.reading_state import GivenTask, ReadingState, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 from tests.loopback import known_facts, shown_events
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -615,3 +616,34 @@ def test_a_fact_is_found_by_the_words_that_its_reader_adds(vault: Vault, caller:
     assert outcomes(result) == ["added"] * 2, "what cannot be used costs only itself"
     assert [facts_of(vault)[text].tags for text in (dog, home)] == [("pet",), ()]
     assert [hit.fact.fact for hit in recall(vault, "Is there a pet?", caller, FactFilter(), 5).found] == [dog]
+
+
+def _answered(clawmem: Command, said: str, old: Sequence[str], **fact: object) -> None:
+    """Say something, and answer the task with one fact that replaces the known one with a value."""
+    record = {"role": "user", "content": said, "session": "s1"}
+    assert clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(record)).code == 0
+    shown = clawmem("learn", "pending").out
+    known = known_facts(shown)
+    changes = {next(known[text] for text in known if value in text): "replace" for value in old}
+    row = {"e": 1, "q": said, "x": changes, **fact}
+    result = clawmem("learn", "apply", "-", given=json.dumps({"task": shown.split('"')[1], "facts": [row]}))
+    assert result.code == 0, result.out + result.err
+
+
+@pytest.mark.parametrize("old", [("84,000",), ("97,500",), ("84,000", "97,500")])
+def test_a_replacement_beside_an_open_conflict_is_its_new_side(clawmem: Command, old: tuple[str, ...]) -> None:
+    for text in ("The budget of Lynx is 84,000 euros.", "The budget of Lynx is 97,500 euros."):
+        clawmem("remember", text)
+    new = "The budget of Lynx is 91,000 euros."
+    _answered(clawmem, f"{new[:-1]}, I checked", s=new, of="Lynx", p="budget", o="91,000 euros", old=old)
+    facts = {fact["fact"]: fact for fact in clawmem("list", "--json").data["facts"]}
+    assert facts[new]["entity"] == "areas/general"
+    waiting = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("doctor").code == 0
+    if len(old) == 2:
+        assert (list(facts), waiting) == ([new], [])
+        return
+    assert all(fact["conflicts_with"] for fact in facts.values()) and len(facts) == 2
+    (asked,) = waiting
+    assert clawmem("review", "approve", asked["id"]).code == 0
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == [new]

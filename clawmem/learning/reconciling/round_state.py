@@ -348,6 +348,18 @@ class RoundState:
         """Return the ids of the facts that are not current, of the entities that changed."""
         return {fact.id for entity in self.touched for fact in self._facts[entity].values() if not fact.is_current}
 
+    def replaced(self) -> dict[str, Fact]:
+        """Return by the id of each replaced fact, of the entities that changed, the current one that took its place."""
+        every = {key: fact for entity in self.touched for key, fact in self._facts[entity].items()}
+        found = {}
+        for key, fact in every.items():
+            latest, seen = fact, {key}
+            while latest.superseded_by in every and latest.superseded_by not in seen:
+                seen.add(latest.superseded_by)
+                latest = every[latest.superseded_by]
+            found |= {key: latest} if latest.is_current and latest is not fact else {}
+        return found
+
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""
         if self._relations is None:
