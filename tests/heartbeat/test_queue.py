@@ -175,3 +175,18 @@ def test_what_nobody_placed_goes_where_the_reader_says(vault: Vault, caller: Cal
     apply_task(vault, now, json.dumps({"task": task.key, "judgements": judgements}))
     assert _facts_in(vault) == {nobody["fact"]: "resources/tide-gauge", person["fact"]: "areas/people/ana"}
     assert vault.git.run("log", "-1", "--format=%s").decode().strip() == "promote(2026-11-21): 1 placed elsewhere"
+
+
+def test_why_facts_are_not_promoted_is_said(vault: Vault, clawmem: Command, caller: Caller) -> None:
+    texts = ("Ana plays the cello.", "Bo plays the flute.", "Cy plays the horn.")
+    remember(vault, [draft_from_record({"fact": text}, caller.now) for text in texts], caller)
+    clawmem("config", "set", "promotion.max_facts", "1")
+    task = next_task(vault, later(caller, 3, days=1), kind="promote")
+    worths = ((1, 0.9), (2, 0.9), (3, 0.1))
+    judgements = [{"fact": f"f{number}", "worth": worth, "reason": "so"} for number, worth in worths]
+    *_, line = apply_task(
+        vault, later(caller, 4, days=1), json.dumps({"task": task.key, "judgements": judgements})
+    ).lines
+    assert "2 not promoted (1: its score is high enough, but the limit is 1 a day; 1: the score is below 0." in line, (
+        line
+    )

@@ -647,3 +647,57 @@ def test_a_replacement_beside_an_open_conflict_is_its_new_side(clawmem: Command,
     (asked,) = waiting
     assert clawmem("review", "approve", asked["id"]).code == 0
     assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == [new]
+
+
+def test_a_change_of_a_fact_that_is_asked_about_is_asked_about_with_it(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "My desk is in room 12.", "Now my desk is in room 14.")
+    first, second = pending(vault, caller).events
+    wrong = found(first, "my desk was in room 12", "The user's desk is in room 12.")
+    late = found(second, "my desk is in room 14", "The user's desk is in room 14.", changes={"#1": "replace"})
+    result = apply_answer(vault, caller, answer([wrong, late], [first, second]))
+    assert (outcomes(result), len(result.doubtful)) == ([], 2)
+    [line] = [line for line in result.follow_up.splitlines() if '"replace"' in line]
+    record = json.loads(line[line.index("{") : line.rindex("}") + 1])
+    assert record["x"] == {"my desk was in room 12": "replace"}, "it is named by its quote"
+    right = wrong | {"quote": "My desk is in room 12"}
+    again = late | {"changes": {"My desk is in room 12": "replace"}}
+    assert outcomes(apply_answer(vault, later(caller), answer([right, again], [first, second]))) == ["added", "updated"]
+    assert facts_of(vault)["The user's desk is in room 12."].status == "superseded"
+
+
+@pytest.mark.parametrize(("reply", "count"), [("Noted: 90 beats, Ruth.", 1), ("lol", 0)])
+def test_the_turn_behind_a_message_is_evidence_beside_it(vault: Vault, caller: Caller, reply: str, count: int) -> None:
+    rows = [
+        Message(0, "user", "My resting pulse is as high as the watch says.", "2026-11-02T10:00:00Z"),
+        Message(1, "assistant", reply, "2026-11-02T10:01:00Z"),
+    ]
+    ingest(vault, rows, caller, "talk.jsonl")
+    event = pending(vault, caller).events[0]
+    fact = found(event, "My resting pulse is as high", "The user's resting pulse is 90.")
+    assert len(outcomes(apply_answer(vault, caller, answer([fact], [event])))) == count
+
+
+def test_a_retry_knows_what_the_first_answer_knew_and_a_first_name_means_the_person(
+    vault: Vault, caller: Caller
+) -> None:
+    record = {"fact": "Maren Holt leads Finch.", "entity": "projects/finch"}
+    old = remember(vault, [draft_from_record(record, caller.now)], caller).facts[0].fact
+    tell(vault, caller, "She leads Otter now, not Finch.", "Ruth has a boat.")
+    first, second = pending(vault, caller).events
+    statement = "Maren Holt leads Otter."
+    replaces = found(first, "She leads Otter now", statement, changes={old.id: "replace"})
+    doubtful = found(first, "not Finch", "Maren Holt has not led Finch since 2016.")
+    remember(
+        vault,
+        [draft_from_record({"fact": "Ruth Amsel sings.", "entity": "areas/people/ruth-amsel"}, caller.now)],
+        caller,
+    )
+    boat = found(second, "Ruth has a boat", "Ruth Amsel has a boat.", about="areas/people/ruth-amsel")
+    result = apply_answer(vault, caller, answer([replaces, doubtful, boat], [first, second]))
+    assert (outcomes(result), [each.reason for each in result.doubtful]) == (
+        ["updated", "added"], ["Names or numbers nobody said: 2016."],
+    )  # fmt: skip
+    right = doubtful | {"statement": "Maren Holt no longer leads Finch."}
+    key = result.follow_up.split('"')[1]
+    last = apply_answer(vault, later(caller), answer([right | {"event": "1"}], task=key))
+    assert not last.doubtful and outcomes(last) == ["added"], last
