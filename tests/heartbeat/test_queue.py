@@ -178,9 +178,9 @@ def test_what_nobody_placed_goes_where_the_reader_says(vault: Vault, caller: Cal
 
 
 def test_why_facts_are_not_promoted_is_said(vault: Vault, clawmem: Command, caller: Caller) -> None:
+    clawmem("config", "set", "promotion.max_facts", "1")
     texts = ("Ana plays the cello.", "Bo plays the flute.", "Cy plays the horn.")
     remember(vault, [draft_from_record({"fact": text}, caller.now) for text in texts], caller)
-    clawmem("config", "set", "promotion.max_facts", "1")
     task = next_task(vault, later(caller, 3, days=1), kind="promote")
     worths = ((1, 0.9), (2, 0.9), (3, 0.1))
     judgements = [{"fact": f"f{number}", "worth": worth, "reason": "so"} for number, worth in worths]
