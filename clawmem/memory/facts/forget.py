@@ -38,6 +38,7 @@ from clawmem.model.facts.fact import (
     REVOKED,
     SUPERSEDED,
     Fact,
+    is_never_true,
     is_revoked,
 )
 from clawmem.model.history.entry import FORGET
@@ -357,9 +358,7 @@ def _with_corrected(meant: Iterable[PlacedFact], known: Sequence[PlacedFact]) ->
         placed = waiting.pop(0)
         yield placed
         waiting += [
-            other
-            for other in known
-            if other.fact.superseded_by == placed.fact.id and other.fact.valid_from == other.fact.valid_to is not None
+            other for other in known if other.fact.superseded_by == placed.fact.id and is_never_true(other.fact)
         ]
 
 

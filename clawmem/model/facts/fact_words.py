@@ -14,6 +14,7 @@ from clawmem.model.facts.fact import (
     PROPOSAL_PREFIX,
     RETRACTED,
     Fact,
+    is_never_true,
     is_revoked,
     since_or_from,
 )
@@ -106,7 +107,8 @@ def because(fact: Fact) -> list[str]:
     items = [text for label, text in reasons_of(fact) if label != NOT_CHOSEN] if _has_reasons(fact) else []
     if fact.status == RETRACTED:
         items.reverse()  # why it was withdrawn, before why it was decided
-    return [f"because {without_because(items[0]).rstrip('.')}"] if items else []
+    withdrawn = "withdrawn " if items and fact.status == RETRACTED and items[0] == _reason_of_change(fact) else ""
+    return [f"{withdrawn}because {without_because(items[0]).rstrip('.')}"] if items else []
 
 
 def without_because(reason: str) -> str:
@@ -216,9 +218,11 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     if fact.importance == PINNED:
         remarks.append("pinned")
     remarks += [*origin_warnings(fact), *change_labels(fact), *counter_words(fact)]
-    if fact.valid_from:
+    if is_never_true(fact):
+        remarks.append("never true")
+    elif fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {minute(fact.valid_from)}")
-    if fact.valid_to:
+    if fact.valid_to and not is_never_true(fact):
         remarks.append(f"until {minute(fact.valid_to)}")
     remarks += because(fact)
     if against:
