@@ -30,7 +30,7 @@ from clawmem.index.search.lookup import (
     unreadable_notices,
 )
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
+from clawmem.memory.entities.places import SPEAKER, expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope, items_write
@@ -160,7 +160,12 @@ def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
 
 
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
-    found = find_entity(index, name, caller)
+    try:
+        found = find_entity(index, name, caller)
+    except NotFound:
+        if normal(name) not in SPEAKER:
+            raise
+        found = find_entity(index, vault.settings.words("user.name"), caller)
     check_may_read(caller, found)
     if found in forgotten_entities(index):
         raise NotFound(f"There is no entity '{name}'.", "`clawmem entity list` shows all of them.")

@@ -222,6 +222,7 @@ class FactPlanner:
         self._taken = TakenIds(work.index)
         self._batches: dict[str, _EntityBatch] = {}
         self._default = work.vault.settings.words("defaults.entity")
+        self._user = work.vault.settings.words("user.name")
         self._proposal_writer: ProposalWriter | None = None
         self._finder = RivalValueFinder(work)
         self._days: Days = {}
@@ -236,7 +237,7 @@ class FactPlanner:
         check_scope_right(work.vault, work.caller, draft.fact)
         if "[[" in draft.fact.fact:
             draft = draft._replace(fact=self._with_premises(draft.fact))
-        entity = entity_for_draft(work.index, draft, work.caller, self._default)
+        entity = entity_for_draft(work.index, draft, work.caller, self._default, self._user)
         if draft.entity is None:
             with suppress(NotPermitted):
                 check_may_write(work.vault, work.caller, [items_path(entity)], "remember")
