@@ -28,7 +28,7 @@ from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK, NEWEST, is_replaced, is_single
 from clawmem.model.facts.codec import fact_to_line
-from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.draft import Draft, doubt_about
 from clawmem.model.facts.fact import (
     DEFAULT_CATEGORY,
     Fact,
@@ -275,6 +275,8 @@ class FactPlanner:
         change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
         if fact.category in _OWN_VERB:
             change = change._replace(subject=subject_line(_OWN_VERB[fact.category], entity, fact.fact))
+        doubt = doubt_about(fact.fact)
+        self.notices += [f"{fact.id} {doubt}"] if doubt and fact.category == DEFAULT_CATEGORY else []
         if not rivals:
             self.notices += [
                 f"{fact.id} may replace {old.id} ({old.fact}): if so, `clawmem supersede {old.id} {quote(fact.fact)}`"
