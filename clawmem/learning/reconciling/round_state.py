@@ -351,7 +351,7 @@ class RoundState:
     def replaced(self) -> dict[str, Fact]:
         """Return by the id of each replaced fact, of the entities that changed, the current one that took its place."""
         every = {key: fact for entity in self.touched for key, fact in self._facts[entity].items()}
-        found = {}
+        found: dict[str, Fact] = {}
         for key, fact in every.items():
             latest, seen = fact, {key}
             while latest.superseded_by in every and latest.superseded_by not in seen:
