@@ -87,7 +87,7 @@ def test_a_file_too_large_to_read_is_written_by_git(vault: Vault, environment: d
 
 
 def test_an_edit_is_seen_after_git_status_too(clawmem: Command, vault_root: Path) -> None:
-    clawmem("remember", "I use a laptop with Fedora 70.")
+    clawmem("remember", "The laptop runs Fedora 70.")
     items = vault_root / "life/areas/general/items.json"
     for number in range(71, 74):
         items.write_text(items.read_text().replace(f"Fedora {number - 1}", f"Fedora {number}"))

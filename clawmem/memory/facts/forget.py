@@ -28,18 +28,19 @@ from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_withou
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import fact_from_record, fact_to_record
 from clawmem.model.facts.draft import texts_in
 from clawmem.model.facts.fact import (
     ACTIVE,
     FACT_PREFIX,
     FORGOTTEN,
     GUARDRAIL,
+    LINK_TYPES,
     RETRACTED,
     REVOKED,
     SUPERSEDED,
     Fact,
     is_never_true,
-    is_revoked,
 )
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
@@ -87,7 +88,8 @@ from clawmem.vault.vault import Vault
 KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
 STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
-_BESIDE = "beside"  # in the details of a proposal: what stood beside facts that stay
+_BESIDE = ("details", "links", "tags", "metadata")
+_KEPT = "beside"  # in the details of a proposal: what stood beside facts that stay
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
@@ -239,14 +241,20 @@ def _plan(
         notes.extend([text] * gone)
         return gone
 
-    goes, meant_ids = partial(is_gone, None, ""), {placed.fact.id for placed in meant}
-    others_facts = [] if stays else [placed for placed in every if placed.fact.id not in meant_ids]
-    beside = tuple(
-        (placed, text)
-        for placed in others_facts
-        for text in dict.fromkeys(_asides(placed.fact))
-        if goes(text) and (" " in text or not everywhere)  # one word is in other texts, too
-    )
+    meant_ids = {placed.fact.id for placed in meant}
+    beside: list[tuple[str, str]] = []
+    trimmed: list[PlacedFact] = []
+    for placed in every if not stays else ():
+        goes = partial(is_gone, None, "")
+        parts = _beside(placed.fact) if placed.fact.id not in meant_ids else {}
+        texts_gone = [
+            text for text in dict.fromkeys(texts_in(parts))
+            if text not in LINK_TYPES and goes(text) and (" " in text or not everywhere)
+        ]  # fmt: skip
+        if texts_gone:  # of what is erased everywhere no single word, which is in other texts, too
+            beside += [(placed.fact.id, text) for text in texts_gone]
+            record = {**fact_to_record(placed.fact), **_pruned(parts, texts_gone.__contains__)}
+            trimmed.append(placed._replace(fact=fact_from_record(record)))
     notes.clear()
     by_person, asked = FORGOTTEN
     why = f"{asked}{identity} waits for a person" if request else by_person
@@ -259,11 +267,11 @@ def _plan(
     )
     rules = any(placed.fact.category == GUARDRAIL for placed in meant)  # no message ends one, whoever wrote it
     stays = stays or rules
-    proposal = _proposal(work, identity, request, meant, messages, wordings, stays, beside) if request else None
+    proposal = _proposal(work, identity, request, meant, messages, wordings, stays, trimmed) if request else None
     if request and stays:
-        gone, beside = (), ()
+        gone, beside, trimmed = (), [], []
         hidden = {path: {request.id: many[request.id]} for path, many in hidden.items() if request.id in many}
-    changed_facts = (*gone, *_without_texts(beside))
+    changed_facts = (*gone, *trimmed)
     writes: dict[str, bytes | None] = {
         **work.items_with(changed_facts),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
@@ -295,53 +303,22 @@ def _plan(
     more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
     return Forgetting(
         gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near),
-        tuple((placed.fact.id, text) for placed, text in beside),
+        tuple(beside),
     )  # fmt: skip
 
 
-def _asides(fact: Fact) -> list[str]:
-    """Return what is served beside the statement of a fact: the texts of its details, why it replaced or is linked to
-    others, why it was withdrawn, its tags."""
-    return list(texts_in([*(_beside(fact) or {}).values()]))
-
-
 def _beside(fact: Fact) -> dict[str, Any]:
-    remark = (fact.metadata or {}).get("retracted")
-    withdrawn = remark.get("reason") if isinstance(remark, Mapping) and not is_revoked(fact) else None
-    linked = {link.to: link.reason for link in fact.links if link.reason}
-    return {"details": dict(fact.details or {}), "links": linked, "tags": list(fact.tags), "retracted": withdrawn}
+    """Return what is served beside the statement of a fact: its details, links, tags and remarks, as in its record."""
+    return {key: value for key, value in fact_to_record(fact).items() if key in _BESIDE}
 
 
-def _without_texts(beside: Iterable[tuple[PlacedFact, str]]) -> Iterator[PlacedFact]:
-    """Yield the facts without the texts beside them; of a list in the details the rest stays."""
-    texts: dict[str, tuple[PlacedFact, set[str]]] = {}
-    for placed, text in beside:
-        texts.setdefault(placed.fact.id, (placed, set()))[1].add(text)
-    for placed, gone in texts.values():
-        found = _beside(placed.fact)
-        details = {
-            key: [inner for inner in value if gone.isdisjoint(texts_in(inner))] if isinstance(value, list) else value
-            for key, value in found["details"].items() if isinstance(value, list) or gone.isdisjoint(texts_in(value))
-        }  # fmt: skip
-        links = {to: reason for to, reason in found["links"].items() if reason not in gone}
-        kept = {"details": details, "links": links, "tags": [tag for tag in found["tags"] if tag not in gone]}
-        yield placed._replace(
-            fact=_with_beside(
-                placed.fact, {**kept, "retracted": None if found["retracted"] in gone else found["retracted"]}
-            )
-        )
-
-
-def _with_beside(fact: Fact, kept: Mapping[str, Any]) -> Fact:
-    """Return a fact with these texts beside its statement, as `_beside` returns them."""
-    links = tuple(link._replace(reason=kept["links"].get(link.to)) for link in fact.links)
-    fact = fact._replace(details=kept["details"] or None, links=links, tags=tuple(kept["tags"]))
-    metadata = fact.metadata or {}
-    if not isinstance(metadata.get("retracted"), Mapping) or is_revoked(fact):
-        return fact
-    return fact._replace(
-        metadata={**metadata, "retracted": {**metadata["retracted"], "reason": kept["retracted"] or ""}}
-    )
+def _pruned(value: Any, goes: Callable[[str], bool]) -> Any:
+    """Return a JSON value without the texts that go; None for one that goes itself."""
+    if isinstance(value, Mapping):
+        return {key: inner for key, other in value.items() if (inner := _pruned(other, goes)) is not None}
+    if isinstance(value, list | tuple):
+        return [inner for other in value if (inner := _pruned(other, goes)) is not None]
+    return None if isinstance(value, str) and goes(value) else value
 
 
 def _says_more(words: Sequence[str], text: str) -> bool:
@@ -385,7 +362,7 @@ def _noted(work: WriteScope, facts: Iterable[PlacedFact]) -> list[Event]:
         path.relative_to(root).as_posix() for path in (*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md"))
     )
     texts = [line.text for page in pages for line in note_lines(work.text(page))]
-    texts += (text for placed in facts for text in _asides(placed.fact))
+    texts += (text for placed in facts for text in texts_in(_beside(placed.fact)))
     return [Event("", "", "note", text) for text in texts]
 
 
@@ -589,10 +566,10 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         return {}
     hidden = by_ids(work.index, [target.id for target in proposal.targets]).values()
     back = [placed._replace(fact=_shown(placed.fact)) for placed in hidden if placed.fact.status == RETRACTED]
-    beside = details.get(_BESIDE, {})
+    kept = details.get(_KEPT, {})
     back += [
-        placed._replace(fact=_with_beside(placed.fact, beside[placed.fact.id]))
-        for placed in by_ids(work.index, beside).values()
+        placed._replace(fact=fact_from_record({**fact_to_record(placed.fact), **kept[key]}))
+        for key, placed in by_ids(work.index, kept).items()
     ]
     events = {
         path: {event.id: shown for event in many if (shown := _brought_back(event, proposal.id)) is not event}
@@ -639,7 +616,7 @@ def _proposal(
     messages: Sequence[Event],
     wordings: Sequence[tuple[str, ...]],
     stays: bool,
-    beside: Sequence[tuple[PlacedFact, str]],
+    trimmed: Sequence[PlacedFact],
 ) -> Proposal:
     text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
@@ -652,7 +629,8 @@ def _proposal(
         why = f"{who}. It is shown until you decide."
     why += f" Messages: {', '.join(shown)}{more}."
     details: dict[str, Any] = {"events": [message.id for message in messages], "words": list(map(" ".join, wordings))}
-    details |= {_BESIDE: {placed.fact.id: _beside(placed.fact) for placed, _ in beside}} if beside else {}
+    before = by_ids(work.index, [placed.fact.id for placed in trimmed])
+    details |= {_KEPT: {key: _beside(placed.fact) for key, placed in before.items()}} if before else {}
     return Proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
         targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),
