@@ -142,16 +142,9 @@ def _without_on_pages(call: Call) -> list[str]:
 def _everywhere(
     call: Call, words: str, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool
 ) -> Answer:
-    proposed = (text for proposal in found.proposed for text in stated_by(proposal))
-    texts = dict.fromkeys(
-        (
-            *(placed.fact.fact for placed in found.facts),
-            *found.texts,
-            *found.notes,
-            *proposed,
-            *(without_because(text).rstrip(".") for _, text in found.beside),
-        )
-    )
+    proposed = [text for proposal in found.proposed for text in stated_by(proposal)]
+    proposed += [without_because(text).rstrip(".") for _, text in found.beside]
+    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes, *proposed))
     target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
     result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
     commits = counted(len(result.commits), "commit")
@@ -163,6 +156,7 @@ def _everywhere(
     return Answer({**data, "commit": result.new_head}, lines, result.notices, PARTIAL if result.remains else DONE)
 
 
+_BESIDE = {"fact": str, "text": str}
 VERBS = {
     "redact": Command(
         redact,
@@ -173,14 +167,7 @@ VERBS = {
     ),
     "forget": Command(
         forget,
-        {
-            "facts": [str],
-            "events": [str],
-            "notes": [str],
-            "beside": [{"fact": str, "text": str}],
-            "stay": int,
-            "commit": (str, None),
-        },
+        {"facts": [str], "events": [str], "notes": [str], "beside": [_BESIDE], "stay": int, "commit": (str, None)},
         ("clawmem forget 'has a boat'", "clawmem forget 'cost 100 euros' --yes"),
         person="hides facts and messages",
     ),

@@ -177,9 +177,9 @@ class _AnswerReader:
                 raise _Unfit("no such event", one_line(fact["event"])[:60])
             made = _proposition(fact, self._task, number, self._catalog, number in self._affirmed)
             made = made._replace(changes=self._changes(fact, made))
-            held = [row["id"] for row in fact["changes"] if row["id"].strip() in self._waiting]
-            if held and number not in self._affirmed:
-                raise _Unfit("it changes a fact that is asked about", held[0])
+            waits = [row["id"] for row in fact["changes"] if row["id"].strip() in self._waiting]
+            if waits and number not in self._affirmed:
+                raise _Unfit("it changes a fact that is asked about", waits[0])
             if any(known.statement == made.statement for known in self.by_piece[number]):
                 raise _Unfit("said twice")
         except _Unfit as unfit:

@@ -190,8 +190,8 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
     old, new = proposition.former or "", proposition.object or ""
     holding = [fact for fact in known if fact.is_current and _find_value(old, fact.fact)]
     if not new:  # the whole statement was said: what shares the most words with it beside the value is meant
-        said = content_words(proposition.statement.rstrip(".")) - content_words(old)
-        shared = {fact.id: len(said & content_words(fact.fact.rstrip("."))) for fact in holding}
+        words = content_words(proposition.statement.rstrip(".")) - content_words(old)
+        shared = {fact.id: len(words & content_words(fact.fact.rstrip("."))) for fact in holding}
         meant = tuple(key for key, number in shared.items() if number == max(shared.values()) > 1)
         plain = proposition._replace(category=DEFAULT_CATEGORY)
         return (plain, ReconcileDecision(ADD, (), f"The text says that '{old}' was wrong.", meant)) if meant else None

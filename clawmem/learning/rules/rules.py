@@ -258,8 +258,8 @@ def read_correction(sentence: TextSpan, reader: EventReader, wrong: bool = False
         found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
         values = values_of(found, reader.language) if found else {}
         if "words" in values:
-            said = _noted(_inner(found, sentence), reader, "said", None, _KEPT) if found and wrong else []
-            return said[0]._replace(category=CORRECTION, object=None, former=values["former"]) if said else None
+            whole = _noted(_inner(found, sentence), reader, "said", None, _KEPT) if found and wrong else []
+            return whole[0]._replace(category=CORRECTION, object=None, former=values["former"]) if whole else None
         named = values and all(is_specific(values[name]) for name in ("new", "former"))
         if named or (values and wrong):
             words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))

@@ -218,12 +218,10 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     if fact.importance == PINNED:
         remarks.append("pinned")
     remarks += [*origin_warnings(fact), *change_labels(fact), *counter_words(fact)]
-    if is_never_true(fact):
-        remarks.append("never true")
-    elif fact.valid_from:
-        remarks.append(f"{since_or_from(fact)} {minute(fact.valid_from)}")
-    if fact.valid_to and not is_never_true(fact):
-        remarks.append(f"until {minute(fact.valid_to)}")
+    never = is_never_true(fact)
+    remarks += ["never true"] if never else []
+    remarks += [f"{since_or_from(fact)} {minute(fact.valid_from)}"] if fact.valid_from and not never else []
+    remarks += [f"until {minute(fact.valid_to)}"] if fact.valid_to and not never else []
     remarks += because(fact)
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
