@@ -107,8 +107,7 @@ def because(fact: Fact) -> list[str]:
     items = [text for label, text in reasons_of(fact) if label != NOT_CHOSEN] if _has_reasons(fact) else []
     if fact.status == RETRACTED:
         items.reverse()  # why it was withdrawn, before why it was decided
-    withdrawn = "withdrawn " if items and fact.status == RETRACTED and items[0] == _reason_of_change(fact) else ""
-    return [f"{withdrawn}because {without_because(items[0]).rstrip('.')}"] if items else []
+    return [f"because {without_because(items[0]).rstrip('.')}"] if items else []
 
 
 def without_because(reason: str) -> str:
@@ -222,7 +221,8 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     remarks += ["never true"] if never else []
     remarks += [f"{since_or_from(fact)} {minute(fact.valid_from)}"] if fact.valid_from and not never else []
     remarks += [f"until {minute(fact.valid_to)}"] if fact.valid_to and not never else []
-    remarks += because(fact)
+    withdrawn = "withdrawn " if fact.status == RETRACTED and _reason_of_change(fact) else ""
+    remarks += [f"{withdrawn}{reason}" for reason in because(fact)]
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return remarks
