@@ -6,6 +6,8 @@ to tell, cold facts to join. The same answer twice changes nothing: a task that 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import starmap
@@ -101,6 +103,10 @@ class QueueRun(NamedTuple):
         return self.results.get(kind, ())
 
 
+_SCORE = re.compile(r"^its score is [\d.]+, (?:and|just below the) ([\d.]+) (?:is )?needed$")
+_MOST_REASONS = 3
+
+
 def _promoted(result: PromoteResult) -> list[str]:
     kept = [
         f"promoted {verdict.candidate.fact.id} {verdict.candidate.fact.fact}  [{verdict.reason}]"
@@ -108,10 +114,13 @@ def _promoted(result: PromoteResult) -> list[str]:
     ]
     kept += [f"waits for a person as {proposal.id}: {proposal.says}" for proposal in result.proposals]
     kept += starmap(replacement_line, result.replaced)
-    left = len(result.verdicts) - len(result.kept)
+    left = [verdict for verdict in result.verdicts if not verdict.promoted]
+    reasons = Counter(_SCORE.sub(r"the score is below \1", verdict.reason) for verdict in left)
+    why = "; ".join(f"{number}: {reason}" for reason, number in reasons.most_common(_MOST_REASONS))
     return [
         *kept,
-        f"judged {counted(len(result.verdicts), 'fact')} of {result.on}: {left} not promoted",
+        f"judged {counted(len(result.verdicts), 'fact')} of {result.on}: {len(left)} not promoted"
+        + (f" ({why})" if why else ""),
         *result.notices,
     ]
 

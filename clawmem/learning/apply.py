@@ -192,7 +192,7 @@ def _named(answer: dict[str, Any], state: ReadingState, reader: Reader) -> dict[
     if key is not None and task is None:
         raise NotFound(f"The task {one_line(str(key))[:40]} is not known here.", _ASK_AGAIN)
     if task is not None:
-        answer = _by_ids(answer, task)
+        answer = {**_by_ids(answer, task), "known": task.known}
         several = len(task.shown) > 1
         left = {*answer.get("unread", ()), *(task.shown if reader.cut and several else ())}
         answer.setdefault("read", [text for text in task.shown if text not in left])
@@ -348,10 +348,11 @@ def _task(vault: Vault, caller: Caller, answer: Mapping[str, Any], pieces: Seque
     """Return the task that an answer belongs to, with each fact and entity that the answer names by id."""
     surroundings = Surroundings(vault, caller.agent)
     task = surroundings.task(pieces, [piece_label(piece) for piece in pieces])
-    task = task._replace(before=surroundings.talk_before(pieces))
+    task = task._replace(before=surroundings.talk_before(pieces), after=surroundings.turns_after(pieces))
     facts = [fact for fact in answer["facts"] if isinstance(fact, Mapping)]
     rows = [row for fact in facts for row in (fact.get("changes") or ()) if isinstance(row, Mapping)]
-    ids = {str(row.get("id", "")).strip() for row in rows} - {fact.target for fact in task.known}
+    ids = {str(row.get("id", "")).strip() for row in rows} | set(answer.get("known", ()))
+    ids -= {fact.target for fact in task.known}
     about = [fact.get("about") for fact in facts]
     names = {record.get("id") if isinstance(record, Mapping) else record for record in about} - {
         entity.name for entity in task.entities
@@ -450,7 +451,7 @@ def _follow_up(
     shown = tuple(task.labels[number] for number in asked_again(rows))
     state = read_reading_state(vault)
     text = follow_up_text(task, key, rows, stamp(caller.now)[:10])
-    keep_reading_state(vault, state.with_task(key, GivenTask(shown, text=text)))
+    keep_reading_state(vault, state.with_task(key, GivenTask(shown, tuple(fact.target for fact in task.known), text)))
     return text
 
 

@@ -19,7 +19,7 @@ from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import KEPT, NOTED, REFUSED, LearningCandidate, RoundState
 from clawmem.llm.choice import Model
-from clawmem.memory.conflicts import without_questions
+from clawmem.memory.conflicts import with_followed_questions, without_questions
 from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -159,6 +159,7 @@ def learn_from(
         if not dry_run:
             learned = _change(work, state, learning.candidates, len(events), after)
             change = without_questions(work, learned, state.ended())
+            change = with_followed_questions(work, change, state.ended(), state.replaced())
             written = {path: data for other_change in state.hidden for path, data in other_change.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.index.search.lookup import by_ids
 from clawmem.memory.proposals import read_proposals, with_proposals
@@ -49,6 +49,28 @@ def without_questions(
     answered = [proposal for proposal in _answered(work, change, gone) if proposal.kind != _CONFLICT]
     every = {proposal.id: proposal for proposal in (*answered, *others) if proposal.status == OPEN}
     return with_proposals(change, [proposal._replace(status=REJECTED, decided=decided) for proposal in every.values()])
+
+
+def with_followed_questions(
+    work: WriteScope, change: Change, gone: Collection[str], instead: Mapping[str, Fact]
+) -> Change:
+    """Return the change that ends facts, with the open conflicts about them, each about what took a fact's place from
+    now on; one of which less than two sides are left is closed."""
+    by = ReviewDecision(f"{BY_STRATEGY}ended", stamp(work.caller.now), f"ended by {change.subject.partition('(')[0]}")
+    changed = []
+    for each in (proposal for proposal in _answered(work, change, gone) if proposal.kind == _CONFLICT):
+        stands = {target.id: instead.get(target.id) for target in each.targets if target.id in gone}
+        new = [ProposalTarget(fact.id, fact.fact) for fact in stands.values() if fact]
+        # What took a fact's place is said last: it is the latest.
+        sides = list(dict.fromkeys([*(target for target in each.targets if target.id not in stands), *new]))
+        own = each.fact if len(each.targets) == 1 else None
+        if len(sides) > 1 or (own and sides and normal(own.fact) != normal(sides[0].fact or "")):
+            latest = next(filter(None, stands.values()), None)
+            about = _about(work, each, sides, latest)
+            changed.append(about._replace(source_event=latest.source_event) if latest and not own else about)
+        elif sides or not own:
+            changed.append(each._replace(status=REJECTED, decided=by._replace(winner=sides[0].id if sides else None)))
+    return with_proposals(change, changed)
 
 
 def with_questions_of_person(

@@ -35,6 +35,8 @@ def writing(
     with begun as txn:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
+        if not dry_run:
+            mark_looked(vault)
         # git looks for hand edits while the index opens. If there are any, the index is opened again.
         index = open_index(vault)
         if txn.adopt().good:

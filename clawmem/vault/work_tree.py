@@ -19,11 +19,12 @@ _LOOKED = "edits-looked-for"
 
 
 def may_be_edited(vault: Vault) -> bool:
-    """Return whether a page or a file of facts changed after the last commit of this clone, and after `mark_looked`.
+    """Return whether a page or a file of facts changed after `mark_looked`. Where nothing was looked for yet, the time
+    of git's index counts; else it does not: `git status` renews it.
 
     Only times are compared, so this starts no process and reads no file."""
-    times = [_changed(vault.git_dir / "index"), _changed(vault.state / _LOOKED)]
-    since, folders = max(times), [str(vault.root / room) for room in _READ_ROOMS]
+    since = _changed(vault.state / _LOOKED) or _changed(vault.git_dir / "index")
+    folders = [str(vault.root / room) for room in _READ_ROOMS]
     if _changed(vault.root / _READ_PAGE) > since:
         return True
     while folders:

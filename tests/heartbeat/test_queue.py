@@ -225,3 +225,18 @@ def test_a_reader_that_was_just_turned_on_reads_what_waits(clawmem: Command, tmp
     path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     assert "read 1 event by claude" in clawmem("heartbeat", env=path).out
     assert clawmem("heartbeat", env=path).out == "nothing to do\n"
+
+
+def test_why_facts_are_not_promoted_is_said(vault: Vault, clawmem: Command, caller: Caller) -> None:
+    clawmem("config", "set", "promotion.max_facts", "1")
+    texts = ("Ana plays the cello.", "Bo plays the flute.", "Cy plays the horn.")
+    remember(vault, [draft_from_record({"fact": text}, caller.now) for text in texts], caller)
+    task = next_task(vault, later(caller, 3, days=1), kind="promote")
+    worths = ((1, 0.9), (2, 0.9), (3, 0.1))
+    judgements = [{"fact": f"f{number}", "worth": worth, "reason": "so"} for number, worth in worths]
+    *_, line = apply_task(
+        vault, later(caller, 4, days=1), json.dumps({"task": task.key, "judgements": judgements})
+    ).lines
+    assert "2 not promoted (1: its score is high enough, but the limit is 1 a day; 1: the score is below 0." in line, (
+        line
+    )

@@ -30,6 +30,7 @@ from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.reading_state import GivenTask, ReadingState, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 from tests.loopback import known_facts, shown_events
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -655,3 +656,88 @@ def test_a_fact_is_found_by_the_words_that_its_reader_adds(vault: Vault, caller:
     assert outcomes(result) == ["added"] * 2, "what cannot be used costs only itself"
     assert [facts_of(vault)[text].tags for text in (dog, home)] == [("pet",), ()]
     assert [hit.fact.fact for hit in recall(vault, "Is there a pet?", caller, FactFilter(), 5).found] == [dog]
+
+
+def _answered(clawmem: Command, said: str, old: Sequence[str], **fact: object) -> None:
+    """Say something, and answer the task with one fact that replaces the known one with a value."""
+    record = {"role": "user", "content": said, "session": "s1"}
+    assert clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(record)).code == 0
+    shown = clawmem("learn", "pending").out
+    known = known_facts(shown)
+    changes = {next(known[text] for text in known if value in text): "replace" for value in old}
+    row = {"e": 1, "q": said, "x": changes, **fact}
+    result = clawmem("learn", "apply", "-", given=json.dumps({"task": shown.split('"')[1], "facts": [row]}))
+    assert result.code == 0, result.out + result.err
+
+
+@pytest.mark.parametrize("old", [("84,000",), ("97,500",), ("84,000", "97,500")])
+def test_a_replacement_beside_an_open_conflict_is_its_new_side(clawmem: Command, old: tuple[str, ...]) -> None:
+    for text in ("The budget of Lynx is 84,000 euros.", "The budget of Lynx is 97,500 euros."):
+        clawmem("remember", text)
+    new = "The budget of Lynx is 91,000 euros."
+    _answered(clawmem, f"{new[:-1]}, I checked", s=new, of="Lynx", p="budget", o="91,000 euros", old=old)
+    facts = {fact["fact"]: fact for fact in clawmem("list", "--json").data["facts"]}
+    assert facts[new]["entity"] == "areas/general"
+    waiting = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("doctor").code == 0
+    if len(old) == 2:
+        assert (list(facts), waiting) == ([new], [])
+        return
+    assert all(fact["conflicts_with"] for fact in facts.values()) and len(facts) == 2
+    (asked,) = waiting
+    assert clawmem("review", "approve", asked["id"]).code == 0
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == [new]
+
+
+def test_a_change_of_a_fact_that_is_asked_about_is_asked_about_with_it(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "My desk is in room 12.", "Now my desk is in room 14.")
+    first, second = pending(vault, caller).events
+    wrong = found(first, "my desk was in room 12", "The user's desk is in room 12.")
+    late = found(second, "my desk is in room 14", "The user's desk is in room 14.", changes={"#1": "replace"})
+    result = apply_answer(vault, caller, answer([wrong, late], [first, second]))
+    assert (outcomes(result), len(result.doubtful)) == ([], 2)
+    [line] = [line for line in result.follow_up.splitlines() if '"replace"' in line]
+    record = json.loads(line[line.index("{") : line.rindex("}") + 1])
+    assert record["x"] == {"my desk was in room 12": "replace"}, "it is named by its quote"
+    right = wrong | {"quote": "My desk is in room 12"}
+    again = late | {"changes": {"My desk is in room 12": "replace"}}
+    assert outcomes(apply_answer(vault, later(caller), answer([right, again], [first, second]))) == ["added", "updated"]
+    assert facts_of(vault)["The user's desk is in room 12."].status == "superseded"
+
+
+@pytest.mark.parametrize(("reply", "count"), [("Noted: 90 beats, Ruth.", 1), ("lol", 0)])
+def test_the_turn_behind_a_message_is_evidence_beside_it(vault: Vault, caller: Caller, reply: str, count: int) -> None:
+    rows = [
+        Message(0, "user", "My resting pulse is as high as the watch says.", "2026-11-02T10:00:00Z"),
+        Message(1, "assistant", reply, "2026-11-02T10:01:00Z"),
+    ]
+    ingest(vault, rows, caller, "talk.jsonl")
+    event = pending(vault, caller).events[0]
+    fact = found(event, "My resting pulse is as high", "The user's resting pulse is 90.")
+    assert len(outcomes(apply_answer(vault, caller, answer([fact], [event])))) == count
+
+
+def test_a_retry_knows_what_the_first_answer_knew_and_a_first_name_means_the_person(
+    vault: Vault, caller: Caller
+) -> None:
+    record = {"fact": "Maren Holt leads Finch.", "entity": "projects/finch"}
+    old = remember(vault, [draft_from_record(record, caller.now)], caller).facts[0].fact
+    tell(vault, caller, "She leads Otter now, not Finch.", "Ruth has a boat.")
+    first, second = pending(vault, caller).events
+    statement = "Maren Holt leads Otter."
+    replaces = found(first, "She leads Otter now", statement, changes={old.id: "replace"})
+    doubtful = found(first, "not Finch", "Maren Holt has not led Finch since 2016.")
+    remember(
+        vault,
+        [draft_from_record({"fact": "Ruth Amsel sings.", "entity": "areas/people/ruth-amsel"}, caller.now)],
+        caller,
+    )
+    boat = found(second, "Ruth has a boat", "Ruth Amsel has a boat.", about="areas/people/ruth-amsel")
+    result = apply_answer(vault, caller, answer([replaces, doubtful, boat], [first, second]))
+    assert (outcomes(result), [each.reason for each in result.doubtful]) == (
+        ["updated", "added"], ["Names or numbers nobody said: 2016."],
+    )  # fmt: skip
+    right = doubtful | {"statement": "Maren Holt no longer leads Finch."}
+    key = result.follow_up.split('"')[1]
+    last = apply_answer(vault, later(caller), answer([right | {"event": "1"}], task=key))
+    assert not last.doubtful and outcomes(last) == ["added"], last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -20,6 +21,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 PAIRS = [
     ("I have a cat.", "I don't have a cat."),
@@ -185,3 +187,42 @@ def test_an_ending_in_the_words_of_what_it_ends_is_no_second_witness(vault: Vaul
         for event_id in found:
             going.consider(Event(event_id, "2026-11-02T10:00:00Z", "user", "x"), ())
     assert [candidate.outcome for candidate in going.candidates] == ["added", "refused"]
+
+
+@pytest.mark.parametrize(
+    ("known", "correction", "instead"),
+    [
+        ("The budget of Lynx is 84,000 euros.", "No, that is wrong: the budget of Lynx is 91,000 euros, not 84,000.",
+         "The budget of Lynx is 91,000 euros."),
+        ("The office of Acme is in Ghent.", "That's wrong. The office of Acme is in Kortrijk, not in Ghent.",
+         "The office of Acme is in Kortrijk."),
+        ("Lynx kostet im Jahr 400 Euro.", "Nein, Lynx kostet im Jahr 500 Euro, nicht 400.",
+         "Lynx kostet im Jahr 500 Euro."),
+    ],
+)  # fmt: skip
+def test_a_whole_sentence_that_sets_a_value_right_waits_and_names_what_it_replaces(
+    clawmem: Command, known: str, correction: str, instead: str
+) -> None:
+    clawmem("remember", "Another budget is 12 euros, and 84,000 people live in Ghent, as 400 do.")
+    old = clawmem("remember", known, "--json").data["facts"][0]["id"]
+    record = {"role": "user", "content": correction, "session": "s1"}
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(record))
+    clawmem("heartbeat", "--only", "learn")
+    (asked,) = clawmem("review", "list", "--json").data["proposals"]
+    assert (asked["fact"]["fact"], [target["id"] for target in asked["targets"]]) == (instead, [old])
+    assert len(clawmem("list", "--json").data["facts"]) == 2
+    assert clawmem("review", "approve", asked["id"]).code == 0
+    assert known not in clawmem("list").out and instead in clawmem("list").out
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The budget of Lynx is 91,000 euros, not 84,000.", "No, the budget of Otter is 91,000 euros, not 7.",
+     "No, the sky is blue, not 84,000."],
+)  # fmt: skip
+def test_what_sets_nothing_known_right_replaces_nothing(clawmem: Command, text: str) -> None:
+    clawmem("remember", "The budget of Lynx is 84,000 euros.")
+    record = {"role": "user", "content": text, "session": "s1"}
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(record))
+    clawmem("heartbeat", "--only", "learn")
+    assert not [each for each in clawmem("review", "list", "--json").data["proposals"] if each["targets"]]

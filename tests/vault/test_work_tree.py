@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from clawmem.errors import Locked
@@ -81,3 +84,13 @@ def test_a_file_too_large_to_read_is_written_by_git(vault: Vault, environment: d
     write_file(vault, PATH, UnreadFile.of(blob, len(data), YAML_BYTES))
     assert vault.path(PATH).read_bytes() == data
     assert not [path for path in vault.state.iterdir() if path.name.startswith(PARTIAL_PREFIX)]
+
+
+def test_an_edit_is_seen_after_git_status_too(clawmem: Command, vault_root: Path) -> None:
+    clawmem("remember", "The laptop runs Fedora 70.")
+    items = vault_root / "life/areas/general/items.json"
+    for number in range(71, 74):
+        items.write_text(items.read_text().replace(f"Fedora {number - 1}", f"Fedora {number}"))
+        subprocess.run(["git", "-C", str(vault_root), "status"], check=True, capture_output=True)
+        for verb in ("recall", "context")[:: 1 if number % 2 else -1]:
+            assert f"Fedora {number}." in clawmem(verb, "laptop").out

@@ -16,7 +16,7 @@ from clawmem.memory.facts.forget import Forgetting
 from clawmem.memory.facts.forget import forget as forget_act
 from clawmem.memory.facts.redact import RedactResult, RedactTarget
 from clawmem.memory.facts.revise import check_reason
-from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.facts.fact_words import fact_line, without_because
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposal import stated_by
 
@@ -90,12 +90,12 @@ def forget(
     yes: Annotated[bool, Parameter("Hide what is shown, or remove it with --everywhere.", ("--yes",))],
     everywhere: Annotated[bool, Parameter("Name what the history has, too, and remove it there.", ("--everywhere",))],
 ) -> Answer:
-    """Facts, messages and notes that have all of the words are shown, and what is filed under an entity of that name.
-    With --yes they are hidden from answers and pages; a longer name is not taken with a shorter one. `clawmem undo`
-    brings them back.
+    """Facts, messages and notes that have all of the words are shown, and what is filed under an entity of that
+    name; of other facts, their reasons and tags. With --yes they are hidden from answers and pages; a longer name
+    is not taken with a shorter one. `clawmem undo` brings them back.
     --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone.
-    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
-    for a secret."""
+    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told,
+    `redact` for a secret."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     found, commit = forget_act(vault, words, caller, dry_run=everywhere or not yes, everywhere=everywhere)
     shown = found.facts if commit else found.before
@@ -103,10 +103,12 @@ def forget(
     lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]
     texts = {event.text for event in found.events}
     lines += [f"daily note: {note}" for note in found.notes if note not in texts]
+    lines += [f"beside {fact_id}, which stays: {one_line(text)}" for fact_id, text in found.beside]
     data = {
         "facts": [placed.fact.id for placed in found.facts],
         "events": [event.id for event in found.events],
         "notes": list(found.notes),
+        "beside": [{"fact": fact_id, "text": text} for fact_id, text in found.beside],
         "stay": found.stay,
         "commit": commit,
     }
@@ -140,7 +142,8 @@ def _without_on_pages(call: Call) -> list[str]:
 def _everywhere(
     call: Call, words: str, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool
 ) -> Answer:
-    proposed = (text for proposal in found.proposed for text in stated_by(proposal))
+    proposed = [text for proposal in found.proposed for text in stated_by(proposal)]
+    proposed += [without_because(text).rstrip(".") for _, text in found.beside]
     texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes, *proposed))
     target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
     result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
@@ -153,6 +156,7 @@ def _everywhere(
     return Answer({**data, "commit": result.new_head}, lines, result.notices, PARTIAL if result.remains else DONE)
 
 
+_BESIDE = {"fact": str, "text": str}
 VERBS = {
     "redact": Command(
         redact,
@@ -163,7 +167,7 @@ VERBS = {
     ),
     "forget": Command(
         forget,
-        {"facts": [str], "events": [str], "notes": [str], "stay": int, "commit": (str, None)},
+        {"facts": [str], "events": [str], "notes": [str], "beside": [_BESIDE], "stay": int, "commit": (str, None)},
         ("clawmem forget 'has a boat'", "clawmem forget 'cost 100 euros' --yes"),
         person="hides facts and messages",
     ),

@@ -375,6 +375,7 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
         values += [RETRACTED, instant, instant]
     elif wanted.replaced_in:
         parts.append("status = ? AND (valid_from IS NULL OR valid_from <= ?) AND (valid_to IS NULL OR valid_to > ?)")
+        parts.append("(valid_to IS NULL OR valid_from IS NOT valid_to)")  # what was corrected was never true
         values += [SUPERSEDED, f"{wanted.replaced_in.last}T23:59:59Z", f"{wanted.replaced_in.first}T00:00:00Z"]
     elif not wanted.superseded:
         parts.append("status IN (?, ?)")

@@ -13,7 +13,7 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
-from clawmem.learning.by_model.grounding import NOT_CLEAR, find_quote, heard, is_about, unsaid, with_names
+from clawmem.learning.by_model.grounding import NOT_CLEAR, find_quote, heard, is_about, unsaid, with_names, with_titles
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.reconciling.gate import is_vague
 from clawmem.learning.reconciling.predicates import predicate_name
@@ -156,6 +156,7 @@ class _AnswerReader:
         self._numbers = {task.label(number): number for number in range(len(task.shown))}
         self._targets = {name: fact.target for fact in task.known for name in (fact.label, fact.target)}
         self._count = 0
+        self._waiting: dict[str, str] = {}  # the quotes of facts that are asked about once more, by #1, #2, ...
         self.by_piece: list[list[Proposition]] = [[] for _ in task.shown]
         self.rejected: list[DroppedFact] = []
 
@@ -176,21 +177,29 @@ class _AnswerReader:
                 raise _Unfit("no such event", one_line(fact["event"])[:60])
             made = _proposition(fact, self._task, number, self._catalog, number in self._affirmed)
             made = made._replace(changes=self._changes(fact, made))
+            waits = [row["id"] for row in fact["changes"] if row["id"].strip() in self._waiting]
+            if waits and number not in self._affirmed:
+                raise _Unfit("it changes a fact that is asked about", waits[0])
             if any(known.statement == made.statement for known in self.by_piece[number]):
                 raise _Unfit("said twice")
         except _Unfit as unfit:
             statement, quote = (_shown(record, key) for key in ("statement", "quote"))
-            self.rejected.append(DroppedFact(number, statement, quote, unfit.reason, unfit.detail, record))
+            dropped = DroppedFact(number, statement, quote, unfit.reason, unfit.detail, record)
+            self.rejected.append(dropped)
+            if dropped.doubtful and number is not None and quote and not self._task.shown[number].orders:
+                self._waiting[f"#{self._count}"] = quote
             return
         self.by_piece[number].append(made)
-        self._targets[f"#{self._count}"] = made.key
+        self._targets[f"#{self._count}"] = self._targets[one_line(made.source_text)[:300]] = made.key
 
     def without_numbers(self, record: Any) -> Any:
-        """Return a fact as given, with the keys of propositions in place of #1, #2, ..., which another answer lacks."""
+        """Return a fact as given, with the keys of propositions in place of #1, #2, ..., which another answer lacks, or
+        the quote of one that is asked about, too."""
         if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
             return record
         rows = record["changes"]
-        named = [{**row, "id": self._targets.get(row["id"].strip(), row["id"])} for row in rows if _is_change(row)]
+        names = self._targets | self._waiting
+        named = [{**row, "id": names.get(row["id"].strip(), row["id"])} for row in rows if _is_change(row)]
         return {**record, "changes": named}
 
     def _number_of(self, record: Mapping[str, Any]) -> int | None:
@@ -399,7 +408,9 @@ _ONE_DOES = re.compile(r"\w+ (?:is|was|has|does|ist|war|hat|\w{3,}s)\b")
 def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affirmed: bool) -> None:
     """Drop a statement with names or numbers that were not said, or with nothing in common with its quote."""
     piece = task.shown[number]
-    known = heard(task.texts(number), task.names, _said(piece), f"{words} {piece.text}")
+    beside = task.after.get(piece.event.id) if piece.role != AGENT else None  # the turn that answers it
+    texts = [*task.texts(number), *([beside] if beside else [])]
+    known = with_titles(heard(texts, task.names, _said(piece), f"{words} {piece.text}"), task.titles)
     later = (f"{shown.speaker} {shown.text}" for shown in task.shown[number + 1 :] if shown.role == "user")
     known_later = with_names(known, later)
     missing = unsaid(words, known_later)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
@@ -93,6 +94,14 @@ def with_names(known: Heard, texts: Iterable[str]) -> Heard:
     """Return what was heard, with the words of further texts that are no numbers: a name may be said later."""
     words = (_key(word) for text in texts for word in _WORD.findall(text))
     return known._replace(words=known.words | {word for word in words if word.isalpha()})
+
+
+def with_titles(known: Heard, titles: Iterable[str]) -> Heard:
+    """Return what was heard, with all words of each title of which the first word was said and begins no other."""
+    names = [title.split() for title in dict.fromkeys(titles)]
+    first = Counter(_key(words[0]) for words in names if words)
+    meant = (words for words in names if words and first[_key(words[0])] == 1 and _key(words[0]) in known.words)
+    return with_names(known, map(" ".join, meant))
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:

@@ -38,7 +38,7 @@ from clawmem.model.language.question import search_words
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity
-from clawmem.model.records.event import Event, ledger_path, parse_events
+from clawmem.model.records.event import Event, display_speaker, ledger_path, parse_events
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
@@ -97,6 +97,20 @@ class Surroundings:
         read = {piece.event.id for piece in pieces}
         turns = (turns_before(self.events_of(day_of(piece.event.timestamp)), piece, _SHOWN_ONCE) for piece in pieces)
         return tuple({turn.id: turn for talk in turns for turn in talk if turn.id not in read}.values())
+
+    def turns_after(self, pieces: Sequence[EventPiece]) -> dict[str, str]:
+        """Return by the id of each piece's event the next turn of the same conversation, with its speaker, if it is
+        readable and of a person or an assistant."""
+        found = {}
+        for piece in pieces:
+            events = self.events_of(day_of(piece.event.timestamp))
+            own = [event for event in events if event.session == piece.event.session]
+            place = next((n for n, event in enumerate(own, 1) if event.id == piece.event.id), len(own))
+            for event in own[place : place + 1]:
+                if event.role in ("user", "assistant") and is_readable(event) and injection_in(event) is None:
+                    text = mask_recalled(event.text, parts_of(event.metadata))
+                    found[piece.event.id] = f"{display_speaker(event)} {text}"
+        return found
 
 
 class Known(NamedTuple):

@@ -24,7 +24,7 @@ from clawmem.model.language.text import one_line
 from clawmem.model.proposals.para import project_of_event
 from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.access import Policy
-from clawmem.model.records.entity import Entity, slug
+from clawmem.model.records.entity import Entity, kind_of, slug
 from clawmem.model.records.event import (
     Event,
     display_speaker,
@@ -60,7 +60,8 @@ class KnownFact(NamedTuple):
 class ReadingTask(NamedTuple):
     """The pieces to read with their labels, the known facts and entities, the turns before, and the statements that
     were `told` from the same pieces before. `most` is about how many facts one answer has room for; 0 is no limit. With
-    a `policy`, the answer also says which messages are not for everybody."""
+    a `policy`, the answer also says which messages are not for everybody. `after` has the turn behind a message, by
+    the id of its event: what answers it may say a name or a number of it."""
 
     shown: tuple[EventPiece, ...]
     labels: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class ReadingTask(NamedTuple):
     told: tuple[str, ...] = ()
     most: int = 0
     policy: Policy | None = None
+    after: Mapping[str, str] = MappingProxyType({})
 
     def label(self, number: int) -> str:
         """Return the label of a piece: the given one, or e1, e2, ..."""
@@ -85,6 +87,11 @@ class ReadingTask(NamedTuple):
         readers = [name for person in self.policy.people.values() for name in person.name] if self.policy else []
         words = {word for text in texts for word in text.split()} if readers else set()
         return [*texts, *(name for name in readers if not words.isdisjoint(name.split()))]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Return the titles of the known people, whom a first name means."""
+        return tuple(entity.title for entity in self.entities if (entity.kind or kind_of(entity.name)) == "person")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def place(
         return Placement(entity, False, proposition.subject or "", f"{proposition.subject} is about {entity}.")
     others = [hint for hint in proposition.entity_hints if hint not in stated and hint.role not in (HERE, "speaker")]
     speakers = [hint for hint in proposition.entity_hints if hint not in stated and hint.role == "speaker"]
-    if not any(_is_of(proposition, hint.title) for hint in speakers):
+    if not (speakers and is_of_speaker(proposition)):
         # What is said of something else belongs to the project of the conversation.
         others += [hint._replace(role="about") for hint in proposition.entity_hints if hint.role == HERE]
     order = [*speakers, *others] if _speaker_first(proposition) else [*others, *speakers]
@@ -139,6 +139,11 @@ def place(
         if reason and entity:
             return Placement(entity, True, hint.title, reason)
     return Placement(None, False, "", "It is not about a known or important entity; it goes to the daily note.")
+
+
+def is_of_speaker(proposition: Proposition) -> bool:
+    """Return whether a proposition is about who said it, or about somebody or something of the speaker's own."""
+    return any(_is_of(proposition, hint.title) for hint in proposition.entity_hints if hint.role == "speaker")
 
 
 def _is_of(proposition: Proposition, speaker: str) -> bool:

@@ -12,7 +12,7 @@ from clawmem.learning.reconciling.gate import GateVerdict, content_words
 from clawmem.learning.reconciling.reconcile import ADD, UPDATE, ReconcileDecision
 from clawmem.learning.rules.clauses import is_specific, without_any_date
 from clawmem.model.facts.catalog import ASK, CONFIDENCE, Catalog, is_replaced, is_single
-from clawmem.model.facts.fact import Fact, is_low_trust
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact, is_low_trust
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals import proposal
 from clawmem.model.proposals.para import Proposition
@@ -189,6 +189,12 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
     """
     old, new = proposition.former or "", proposition.object or ""
     holding = [fact for fact in known if fact.is_current and _find_value(old, fact.fact)]
+    if not new:  # the whole statement was said: what shares the most words with it beside the value is meant
+        words = content_words(proposition.statement.rstrip(".")) - content_words(old)
+        shared = {fact.id: len(words & content_words(fact.fact.rstrip("."))) for fact in holding}
+        meant = tuple(key for key, number in shared.items() if number == max(shared.values()) > 1)
+        plain = proposition._replace(category=DEFAULT_CATEGORY)
+        return (plain, ReconcileDecision(ADD, (), f"The text says that '{old}' was wrong.", meant)) if meant else None
     exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]
     found = sorted(exact or (holding if is_specific(old) else ()), key=_said)
     if not found:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling import round_state as ends
-from clawmem.learning.reconciling.entities import conversation_of, session_of
+from clawmem.learning.reconciling.entities import Placement, conversation_of, is_of_speaker, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
 from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
@@ -47,7 +47,7 @@ from clawmem.model.lifecycle.chain import correct, succeed
 from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.proposals.para import HERE, FactChange, Proposition, learned_fact, with_project
 from clawmem.model.proposals.proposal import Proposal, ProposalTarget
-from clawmem.model.records.entity import kind_of
+from clawmem.model.records.entity import is_candidate_place, kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
@@ -218,6 +218,8 @@ class LearningRound:
     def _correct(self, proposition: Proposition, event: Event) -> LearningCandidate:
         """Decide about a correction, if a known fact contains the wrong value."""
         known = self._state.facts_of_entity(proposition)
+        if not proposition.object:
+            known |= self._state.facts_with(proposition.former or "")
         found = resolve_correction(proposition, known.values())
         if found is None:
             reason = f"It corrects '{proposition.former}', which is not in any known fact."
@@ -312,7 +314,7 @@ class LearningRound:
     def _keep(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event
     ) -> LearningCandidate:
-        placement = self._state.place(proposition)
+        placement = self._place_beside(proposition, decision)
         if placement.entity is None:
             self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
@@ -344,6 +346,17 @@ class LearningRound:
         if fact.valid_from and fact.valid_from > self._state.now:
             reason += f" It begins on {fact.valid_from}. The known fact is valid until then."
         return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, entity)
+
+    def _place_beside(self, proposition: Proposition, decision: ReconcileDecision) -> Placement:
+        """Return where a fact goes; what is about something without a page stays where what it replaces is."""
+        placement = self._state.place(proposition)
+        if not decision.targets or is_of_speaker(proposition):
+            return placement
+        hints = tuple(hint for hint in proposition.entity_hints if hint.role != "speaker")
+        if self._state.place(proposition._replace(entity_hints=hints)).entity == placement.entity:
+            return placement
+        home = self._state.entity_of(decision.targets[0])
+        return placement if is_candidate_place(home) else Placement(home, False, "", "What it replaces is there.")
 
     def _replace(
         self, fact: Fact, decision: ReconcileDecision, known: Mapping[str, Fact], entity: str, text: str

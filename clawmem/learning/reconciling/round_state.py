@@ -148,6 +148,12 @@ class RoundState:
         limits = ((placed, placed.fact.scope, placed.fact.project, owner_of(placed.entity)) for placed in found)
         return self.facts_named(placed.fact.id for placed, *limit in limits if limit == [None, None, None])
 
+    def facts_with(self, text: str) -> dict[str, Fact]:
+        """Return the current facts for everybody whose record has a text."""
+        found = (placed for placed in facts_containing(self._work.index, text)
+                 if not (placed.fact.scope or placed.fact.project or owner_of(placed.entity)))  # fmt: skip
+        return self.facts_named(placed.fact.id for placed in found)
+
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
         """Return the current facts with these ids, also those of this round. Unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))
@@ -341,6 +347,18 @@ class RoundState:
     def ended(self) -> set[str]:
         """Return the ids of the facts that are not current, of the entities that changed."""
         return {fact.id for entity in self.touched for fact in self._facts[entity].values() if not fact.is_current}
+
+    def replaced(self) -> dict[str, Fact]:
+        """Return by the id of each replaced fact, of the entities that changed, the current one that took its place."""
+        every = {key: fact for entity in self.touched for key, fact in self._facts[entity].items()}
+        found: dict[str, Fact] = {}
+        for key, fact in every.items():
+            latest, seen = fact, {key}
+            while latest.superseded_by in every and latest.superseded_by not in seen:
+                seen.add(latest.superseded_by)
+                latest = every[latest.superseded_by]
+            found |= {key: latest} if latest.is_current and latest is not fact else {}
+        return found
 
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""

@@ -102,25 +102,24 @@ def _in_message(reader: EventReader) -> list[Proposition]:
         plain = sentence._replace(text=sentence.text.replace("’", "'"))
         if reader.language.patterns["cancels"].match(plain.text):
             found = found[: len(found) - len(last)]
-        last = list(_in_sentence(plain, reader)) if len(plain.text) <= LONGEST_SENTENCE else []
+        last = list(_in_sentence(plain, reader, wrong)) if len(plain.text) <= LONGEST_SENTENCE else []
         last = [proposition._replace(corrects=True) for proposition in last] if wrong and len(last) == 1 else last
         wrong = reader.language.patterns["wrong"].fullmatch(plain.text.rstrip(STOPS)) is not None
         found += last
     return found
 
 
-def _in_sentence(sentence: TextSpan, reader: EventReader) -> Iterator[Proposition]:
+def _in_sentence(sentence: TextSpan, reader: EventReader, wrong: bool) -> Iterator[Proposition]:
     requested = read_request(sentence, reader) if reader.voice.own and reader.in_chat else None
     if requested is not None:
         yield from requested
         return
     if reader.language.guards["untrue"].search(sentence.text):
         return
-    corrected = read_correction(sentence, reader) if reader.voice.own and not is_question(sentence) else None
-    if corrected:
-        yield corrected
-    else:
-        yield from read_clauses(sentence, reader)
+    corrected = read_correction(sentence, reader, wrong) if reader.voice.own and not is_question(sentence) else None
+    clauses = [] if corrected and corrected.object else list(read_clauses(sentence, reader))
+    plainer = wrong or any(map(_is_correction, clauses))  # than the whole sentence, which a person decides about
+    yield from clauses if clauses and plainer else [corrected] if corrected else clauses
 
 
 def _is_correction(found: Proposition) -> bool:
@@ -251,14 +250,19 @@ def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> l
     return [_asked(sentence, reader, sentence_of(order), "instructed", text, _RULED, 0.85)]
 
 
-def read_correction(sentence: TextSpan, reader: EventReader) -> Proposition | None:
-    """Return the correction in a sentence that only sets a value right: "No, it is Bergen, not Oslo"."""
+def read_correction(sentence: TextSpan, reader: EventReader, wrong: bool = False) -> Proposition | None:
+    """Return the correction in a sentence that only sets a value right: "No, it is Bergen, not Oslo"; and, without an
+    object, in one that begins with or follows on (`wrong`) such a word: "No, the limit is 40, not 30"."""
     text = sentence.text.rstrip(" .!")
+    wrong = wrong or reader.language.patterns["wrong"].match(text) is not None
     for form in reader.language.requests["correct"]:
         found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
         values = values_of(found, reader.language) if found else {}
+        if "words" in values:
+            whole = _noted(_inner(found, sentence), reader, "said", None, _KEPT) if found and wrong else []
+            return whole[0]._replace(category=CORRECTION, object=None, former=values["former"]) if whole else None
         named = values and all(is_specific(values[name]) for name in ("new", "former"))
-        if named or (values and reader.language.patterns["wrong"].match(text)):
+        if named or (values and wrong):
             words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))
             made = _asked(sentence, reader, words, None, values["new"], CORRECTION, 0.6)
             return made._replace(former=values["former"])

@@ -30,7 +30,7 @@ from clawmem.index.search.lookup import (
     unreadable_notices,
 )
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import check_not_forgotten, expand_own, find_entity, new_entity_files
+from clawmem.memory.entities.places import SPEAKER, check_not_forgotten, expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope, items_write
@@ -154,12 +154,18 @@ def _list(index: Index) -> EntityList:
 
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
-    """Return an entity by name, title or alias. Raise NotFound, or NotPermitted for another agent's entity."""
+    """Return an entity by name, title or alias. Raise NotFound, also for a forgotten one, or NotPermitted for
+    another agent's."""
     return run_query(vault, lambda index: _show(vault, index, name, caller))
 
 
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
-    found = find_entity(index, name, caller)
+    try:
+        found = find_entity(index, name, caller)
+    except NotFound:
+        if normal(name) not in SPEAKER:
+            raise
+        found = find_entity(index, vault.settings.words("user.name"), caller)
     check_may_read(caller, found)
     check_not_forgotten(index, found)
     described = {entity.name: entity for entity in entities(index)}

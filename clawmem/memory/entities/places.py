@@ -28,6 +28,7 @@ from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import (
@@ -47,6 +48,10 @@ from clawmem.vault.vault import Vault
 
 _MAX_SUGGESTIONS = 3
 _LONGEST_NAME = 4
+SPEAKER = frozenset(("i", "me", "myself", "user", "the user"))
+_I = re.compile(r"(?:I|My|Me|I['’](?:m|ve|d|ll))\b(?! ?[:=(])")
+# What a first name does in a sentence about the person: a word at the beginning alone may be another thing.
+_FIRST_NAME = re.compile(r"(?P<name>[A-ZÀ-Þ][\w-]+)(?:['’]s| (?:is|was|has|will|can|may|might|[a-z]{2,}(?:s|ed)))\b")
 
 
 def resolve_entity(index: Index, text: str, caller: Caller) -> str:
@@ -96,7 +101,7 @@ def find_readable_entity(vault: Vault, text: str, caller: Caller) -> str:
 
 def _find_known(index: Index, text: str, caller: Caller) -> str | None:
     """Return the entity for the text, or None. Raise InvalidInput if there are several."""
-    name = expand_own(text, caller)
+    name = "user" if normal(text) in SPEAKER else expand_own(text, caller)
     if "/" in name:
         with suppress(InvalidInput):  # an alias with a slash is not always a path
             name = check_name(name)
@@ -105,6 +110,7 @@ def _find_known(index: Index, text: str, caller: Caller) -> str | None:
     choice = _visible_candidates(entities_known_as(index, name), caller)
     if not choice and "/" not in name:
         choice = _visible_candidates(entities_ending_in(index, name), caller)
+        choice = choice or _visible_candidates([*people_by_first_name(index, [normal(name)])], caller)
     if len(choice) > 1:
         raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Use the path of the entity.")
     return choice[0] if choice else None
@@ -170,15 +176,19 @@ def expand_own(text: str, caller: Caller) -> str:
     return f"@{caller.agent}{text[1:]}"
 
 
-def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -> str:
+def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str, user: str = "user") -> str:
     """Return the entity for a draft: the named one, else the one with the name of its subject, else the one that its
-    sentence is about, known or new, else its own default, else `default`."""
+    sentence is about, known or new, else its own default, else `default`. `I` is the `user`."""
     if draft.entity:
         return resolve_entity(index, draft.entity, caller)
 
     def known_as(name: str) -> str | None:
         candidates = [text for text in entities_known_as(index, name) if owner_of(text) in (None, caller.agent)]
         return candidates[0] if len(candidates) == 1 else None
+
+    def of_user() -> str:
+        people = [text for text in (known_as(user), known_as("user")) if text and kind_of(text) == "person"]
+        return people[0] if people else f"areas/people/{slug(user) or 'user'}"
 
     if draft.fact.subject and (of_subject := known_as(draft.fact.subject)):
         return of_subject
@@ -188,7 +198,11 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
     from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what begins with nothing known
 
     named = thing_in_front(draft.fact.fact)
+    if not (named or draft.fact.subject) and _I.match(draft.fact.fact):
+        return of_user()
     if named and not (found and named.title == "user"):
+        if named.kind == "person" and normal(named.title) == "user":
+            return of_user()
         first = people_by_first_name(index, [normal(named.title)]) if named.kind == "person" else {}
         if place := known_as(named.title) or next(iter(first), None) or entity_name(named):
             return place
@@ -211,6 +225,10 @@ def entities_in_statement(index: Index, statement: str, agent: str | None = None
         of_user = name != "user" or normal(words[0]) == "the"
         if owner_of(entity) in (None, agent) and of_user:
             found[entity] = (named[name] if name != "user" else 0, -len(name))
+    if first := _FIRST_NAME.match(statement):
+        for entity in people_by_first_name(index, [normal(first["name"])]):
+            if owner_of(entity) in (None, agent) and first["name"].lower() not in STOPWORDS:
+                found.setdefault(entity, (0, 0))
     return {entity: start for entity, (start, _) in sorted(found.items(), key=lambda item: item[1])}
 
 

@@ -24,11 +24,24 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.memory.conflicts import without_questions
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
+from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, index_after, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, GUARDRAIL, RETRACTED, REVOKED, SUPERSEDED, Fact
+from clawmem.model.facts.codec import fact_from_record, fact_to_record
+from clawmem.model.facts.draft import texts_in
+from clawmem.model.facts.fact import (
+    ACTIVE,
+    FACT_PREFIX,
+    FORGOTTEN,
+    GUARDRAIL,
+    LINK_TYPES,
+    RETRACTED,
+    REVOKED,
+    SUPERSEDED,
+    Fact,
+    is_never_true,
+)
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, near_name, normal, one_line
@@ -75,6 +88,8 @@ from clawmem.vault.vault import Vault
 KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
 STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
+_BESIDE = ("details", "links", "tags", "metadata")
+_KEPT = "beside"  # in the details of a proposal: what stood beside facts that stay
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
@@ -110,7 +125,8 @@ class Forgetting(NamedTuple):
     (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
     messages stay that have the words, as parts of longer names or of what was hidden in part, each text that goes
     from a message, the proposals that say it, the ids of facts that say more than what was named, and what is spelled
-    nearly like a number or an address that was named, and stays."""
+    nearly like a number or an address that was named, and stays. `beside` are the texts that go from beside facts that
+    stay: reasons, details and tags."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -123,6 +139,7 @@ class Forgetting(NamedTuple):
     proposed: tuple[Proposal, ...] = ()
     more: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 def plan_forgetting(
@@ -175,8 +192,9 @@ def _plan(
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = reached is not None
+    every = [*all_facts(work.index), *fresh]
     group = {event.id for events in ledgers.values() for event in events if reached and reached(event)}
-    known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.status != RETRACTED]
+    known = [placed for placed in every if everywhere or placed.fact.status != RETRACTED]
     known = [placed for placed in known if not own or placed.fact.source_event in group]
     events = [
         event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
@@ -190,7 +208,7 @@ def _plan(
     ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
     ids = ids - {event_id for event_id in ids if own and event_id.startswith("evt_") and event_id not in group}
     wordings: list[tuple[str, ...]] = []
-    noted = [] if request else _noted(work)
+    noted = [] if request else _noted(work, every)
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
         current = [placed for placed in known if everywhere or placed.fact.is_current]
@@ -223,6 +241,21 @@ def _plan(
         notes.extend([text] * gone)
         return gone
 
+    meant_ids = {placed.fact.id for placed in meant}
+    beside: list[tuple[str, str]] = []
+    trimmed: list[PlacedFact] = []
+    for placed in every if not stays else ():
+        goes = partial(is_gone, None, "")
+        parts = _beside(placed.fact) if placed.fact.id not in meant_ids else {}
+        texts_gone = [
+            text for text in dict.fromkeys(texts_in(parts))
+            if text not in LINK_TYPES and goes(text) and (" " in text or not everywhere)
+        ]  # fmt: skip
+        if texts_gone:  # of what is erased everywhere no single word, which is in other texts, too
+            beside += [(placed.fact.id, text) for text in texts_gone]
+            record = {**fact_to_record(placed.fact), **_pruned(parts, texts_gone.__contains__)}
+            trimmed.append(placed._replace(fact=fact_from_record(record)))
+    notes.clear()
     by_person, asked = FORGOTTEN
     why = f"{asked}{identity} waits for a person" if request else by_person
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
@@ -234,20 +267,22 @@ def _plan(
     )
     rules = any(placed.fact.category == GUARDRAIL for placed in meant)  # no message ends one, whoever wrote it
     stays = stays or rules
-    proposal = _proposal(work, identity, request, meant, messages, wordings, stays) if request else None
+    proposal = _proposal(work, identity, request, meant, messages, wordings, stays, trimmed) if request else None
     if request and stays:
-        gone = ()
+        gone, beside, trimmed = (), [], []
         hidden = {path: {request.id: many[request.id]} for path, many in hidden.items() if request.id in many}
+    changed_facts = (*gone, *trimmed)
     writes: dict[str, bytes | None] = {
-        **work.items_with(gone),
+        **work.items_with(changed_facts),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
-        **pages_after(work, gone),
-        **daily_pages_without(work, {placed.fact.id for placed in gone}, is_gone, f"hidden by {mark}"),
+        **pages_after(work, changed_facts),
+        **index_after(work, changed_facts),
+        **daily_pages_without(work, {placed.fact.id for placed in changed_facts}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
     other_text = f"{counted(len(gone), 'fact')} and {counted(sum(map(len, hidden.values())), 'message')}"
     rows = trailers(
-        KIND, facts=[placed.fact.id for placed in gone], entities=sorted({placed.entity for placed in gone})
+        KIND, facts=[each.fact.id for each in changed_facts], entities=sorted({each.entity for each in changed_facts})
     )
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
@@ -267,8 +302,23 @@ def _plan(
     near = dict.fromkeys(name for word in sorted(named) if (name := near_name(word, tokens - {word})))
     more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
     return Forgetting(
-        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near)
+        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near),
+        tuple(beside),
     )  # fmt: skip
+
+
+def _beside(fact: Fact) -> dict[str, Any]:
+    """Return what is served beside the statement of a fact: its details, links, tags and remarks, as in its record."""
+    return {key: value for key, value in fact_to_record(fact).items() if key in _BESIDE}
+
+
+def _pruned(value: Any, goes: Callable[[str], bool]) -> Any:
+    """Return a JSON value without the texts that go; None for one that goes itself."""
+    if isinstance(value, Mapping):
+        return {key: inner for key, other in value.items() if (inner := _pruned(other, goes)) is not None}
+    if isinstance(value, list | tuple):
+        return [inner for other in value if (inner := _pruned(other, goes)) is not None]
+    return None if isinstance(value, str) and goes(value) else value
 
 
 def _says_more(words: Sequence[str], text: str) -> bool:
@@ -285,9 +335,7 @@ def _with_corrected(meant: Iterable[PlacedFact], known: Sequence[PlacedFact]) ->
         placed = waiting.pop(0)
         yield placed
         waiting += [
-            other
-            for other in known
-            if other.fact.superseded_by == placed.fact.id and other.fact.valid_from == other.fact.valid_to is not None
+            other for other in known if other.fact.superseded_by == placed.fact.id and is_never_true(other.fact)
         ]
 
 
@@ -307,13 +355,15 @@ def _proposed(
     )
 
 
-def _noted(work: WriteScope) -> list[Event]:
-    """Return the lines of the daily notes, which may be no events yet."""
+def _noted(work: WriteScope, facts: Iterable[PlacedFact]) -> list[Event]:
+    """Return the lines of the daily notes, which may be no events yet, and what is beside facts."""
     root = work.vault.root
     pages = (
         path.relative_to(root).as_posix() for path in (*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md"))
     )
-    return [Event("", "", "note", line.text) for page in pages for line in note_lines(work.text(page))]
+    texts = [line.text for page in pages for line in note_lines(work.text(page))]
+    texts += (text for placed in facts for text in texts_in(_beside(placed.fact)))
+    return [Event("", "", "note", text) for text in texts]
 
 
 def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
@@ -516,6 +566,11 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         return {}
     hidden = by_ids(work.index, [target.id for target in proposal.targets]).values()
     back = [placed._replace(fact=_shown(placed.fact)) for placed in hidden if placed.fact.status == RETRACTED]
+    kept = details.get(_KEPT, {})
+    back += [
+        placed._replace(fact=fact_from_record({**fact_to_record(placed.fact), **kept[key]}))
+        for key, placed in by_ids(work.index, kept).items()
+    ]
     events = {
         path: {event.id: shown for event in many if (shown := _brought_back(event, proposal.id)) is not event}
         for path, many in _ledgers(work, work.read).items()
@@ -561,6 +616,7 @@ def _proposal(
     messages: Sequence[Event],
     wordings: Sequence[tuple[str, ...]],
     stays: bool,
+    trimmed: Sequence[PlacedFact],
 ) -> Proposal:
     text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
@@ -573,6 +629,8 @@ def _proposal(
         why = f"{who}. It is shown until you decide."
     why += f" Messages: {', '.join(shown)}{more}."
     details: dict[str, Any] = {"events": [message.id for message in messages], "words": list(map(" ".join, wordings))}
+    before = by_ids(work.index, [placed.fact.id for placed in trimmed])
+    details |= {_KEPT: {key: _beside(placed.fact) for key, placed in before.items()}} if before else {}
     return Proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
         targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
@@ -27,7 +28,7 @@ from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK, NEWEST, is_replaced, is_single
 from clawmem.model.facts.codec import fact_to_line
-from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.draft import Draft, doubt_about
 from clawmem.model.facts.fact import (
     DEFAULT_CATEGORY,
     Fact,
@@ -221,6 +222,7 @@ class FactPlanner:
         self._taken = TakenIds(work.index)
         self._batches: dict[str, _EntityBatch] = {}
         self._default = work.vault.settings.words("defaults.entity")
+        self._user = work.vault.settings.words("user.name")
         self._proposal_writer: ProposalWriter | None = None
         self._finder = RivalValueFinder(work)
         self._days: Days = {}
@@ -235,7 +237,7 @@ class FactPlanner:
         check_scope_right(work.vault, work.caller, draft.fact)
         if "[[" in draft.fact.fact:
             draft = draft._replace(fact=self._with_premises(draft.fact))
-        entity = entity_for_draft(work.index, draft, work.caller, self._default)
+        entity = entity_for_draft(work.index, draft, work.caller, self._default, self._user)
         if draft.entity is None:
             with suppress(NotPermitted):
                 check_may_write(work.vault, work.caller, [items_path(entity)], "remember")
@@ -273,7 +275,13 @@ class FactPlanner:
         change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
         if fact.category in _OWN_VERB:
             change = change._replace(subject=subject_line(_OWN_VERB[fact.category], entity, fact.fact))
+        doubt = doubt_about(fact.fact)
+        self.notices += [f"{fact.id} {doubt}"] if doubt and fact.category == DEFAULT_CATEGORY else []
         if not rivals:
+            self.notices += [
+                f"{fact.id} may replace {old.id} ({old.fact}): if so, `clawmem supersede {old.id} {quote(fact.fact)}`"
+                for old, _ in self._current(self._finder.may_be_replaced(fact), entity)
+            ]
             return RememberedFact(fact, entity, "added"), change
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
 

@@ -1,15 +1,17 @@
 """Rival values: a remembered fact gives a subject a second value of a relation that takes one at a time."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError
+from clawmem.index.search.lookup import all_facts
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import ASK, NEWEST
 from clawmem.model.facts.claim_check import may_claim
-from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
+from clawmem.model.facts.fact import ACTIVE, Fact, is_low_trust, trust_rank
 from clawmem.model.facts.reach import is_workflow, realm_of
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
@@ -20,6 +22,7 @@ from clawmem.model.facts.stated_value import (
     stated_value,
 )
 from clawmem.model.facts.validity import is_over
+from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.change import Change
@@ -29,6 +32,24 @@ if TYPE_CHECKING:
     from clawmem.model.facts.claims import Claim
     from clawmem.model.facts.gates import Settlement
     from clawmem.model.proposals.proposal import Proposal
+
+
+# What a sentence says that sets something right, or tells that it changed.
+_CHANGES = re.compile(
+    r"^(?:correction|actually|no|wait|sorry|my mistake|that(?:'s| is| was) wrong|korrektur|nein)\b[,.:;!]|"
+    r"\b(?:no longer|any ?more|now|instead|nicht mehr|jetzt|stattdessen)\b|"
+    r"\b(?:moved|changed|switched|renamed|postponed|extended|resigned|replaced|stepped down|umgezogen|verschoben)\b|"
+    r", (?:and )?(?:not|nicht) (?=\w)",
+    re.IGNORECASE,
+)
+_MOST_MEANT = 3
+
+
+def _telling(text: str) -> set[str]:
+    """Return the words of a text that tell something, without endings; the speaker is one of them."""
+    words = {normal(word).removesuffix("'s") for word in re.findall(r"[\w'.,-]*\w", text)}
+    speaker = {"user"} if words & {"i", "i'm", "i've", "my", "me", "user", "ich", "mein", "meine"} else set()
+    return {word.removesuffix("s") for word in words if word not in STOPWORDS and len(word) > 1} | speaker
 
 
 class ValueConflict(NamedTuple):
@@ -52,15 +73,35 @@ class RivalValueFinder:
         self._stated: dict[str, dict[tuple[str, str], list[Fact]]] = {}
         self._signs: dict[str, bool] = {}
         self._claimed: dict[str, dict[tuple[str, ...], list[tuple[Fact, Claim]]]] = {}
+        self._new: list[Fact] = []
+        self._telling: list[tuple[set[str], Fact]] = []
 
     def find(self, fact: Fact, entity: str, known: Sequence[Fact]) -> tuple[Fact, ...]:
         """Return the current facts that a new one stands against, oldest first.
 
         `known` are the facts of its entity without the new one; they are read by their words too.
         """
+        self._new.append(fact)
         found = self._by_value(fact, entity, known)
         found += [by_word for by_word in self._by_words(fact, entity, known) if by_word not in found]
         return tuple(sorted(found, key=lambda other_fact: (other_fact.timestamp, other_fact.id)))
+
+    def may_be_replaced(self, fact: Fact) -> list[Fact]:
+        """Return the current facts that a new one may replace: it reads as a correction or a change, and they share
+        two telling words with it, or the speaker and one. Those with the most are returned."""
+        text = fact.fact.replace("’", "'")
+        if not _CHANGES.search(text):
+            return []
+        agent = self._work.caller.agent
+        stored = [] if self._telling else all_facts(self._work.index)
+        known = [placed.fact for placed in stored if owner_of(placed.entity) in (None, agent)] + self._new[:-1]
+        self._telling += [(_telling(each.fact), each) for each in known if each.status == ACTIVE]
+        self._new = [fact]
+        words = _telling(_CHANGES.sub(" ", text))
+        shared = [(len(words & others), each) for others, each in self._telling
+                  if realm_of(each) == realm_of(fact) and not is_over(each, fact.timestamp)]  # fmt: skip
+        most = max((number for number, _ in shared), default=0)
+        return [each for number, each in shared if number == most > 1][:_MOST_MEANT]
 
     def relation(self, fact: Fact) -> str | None:
         """Return the relation of the value that a fact states, or None."""

@@ -18,7 +18,7 @@ from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.pages.memory_page import PATH, RefreshedPages, memory_page_after
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, is_forgotten
 from clawmem.model.language.dates import day_of, stamp, week_began
 from clawmem.model.lifecycle.tiers import SCORE_POLICY
 from clawmem.model.pages.daily import day_and_agent, without_notes
@@ -114,6 +114,20 @@ def _index(work: WriteScope, by_entity: dict[str, list[Fact]], described: dict[s
     ]
     after = index_page(text, rows, wiki_links=work.vault.settings.words("wiki.links") == "obsidian")
     return after.encode() if after != text else None
+
+
+def index_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
+    """Return the write of `life/index.md` with some facts changed; none if it is not there or stays as it is."""
+    if not work.text(INDEX_PATH) or work.unreadable_files() or not _may_write(work, INDEX_PATH):
+        return {}
+    new = {placed.fact.id: placed.fact for placed in changed}
+    by_entity: dict[str, list[Fact]] = defaultdict(list)
+    for placed in all_facts(work.index):
+        by_entity[placed.entity].append(new.get(placed.fact.id, placed.fact))
+    gone = {name for name, facts in by_entity.items() if all(map(is_forgotten, facts))}
+    described = {entity.name: entity for entity in known_entities(work.index) if entity.name not in gone}
+    index = _index(work, by_entity, described)
+    return {INDEX_PATH: index} if index is not None else {}
 
 
 _FACT_ID = re.compile(r"fact_[0-9a-z]+")

@@ -43,6 +43,27 @@ _SEVERAL_DAYS = re.compile(
     r"(?:\d{4}-|(?:\d{1,2}\S* (?:of )?)?(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]))",
     re.IGNORECASE,
 )
+# The end of what a sentence states, in its own words: "until 5 May", "from 3 to 5 May", "is away next week".
+_MAY_END = re.compile(
+    r"\b(?:until|till|up to|through|to|bis|today|tonight|tomorrow|this|next|heute|morgen|nächste\w?|diese\w?)\b",
+    re.IGNORECASE,
+)
+_UNTIL = re.compile(
+    r"(?:\b(?:until|till|up to|through|bis)|(?P<range>\b(?:from|vom|von)\b[^,;:]{1,30}?\b(?:to|bis)))(?: the)? $",
+    re.IGNORECASE,
+)
+_BEFORE_DATE = re.compile(r"(?:(?:until|till|up to|through|to|bis) )?(?:the )?", re.IGNORECASE)
+_IS_FOR_NOW = re.compile(
+    r"^.*\b(?:is|are|am|isn't|aren't|will be|ist|sind|bin)\b.*"
+    r"\b(?:(?P<short>today|tonight|this \w+)|tomorrow|next \w+)$",
+    re.IGNORECASE,
+)
+_BEHIND_DATE = re.compile(r"(?: at \d[\d:.]*(?: ?[ap]m)?| um \d[\d:.]*(?: Uhr)?| weg| away| off)?[.!]*")
+_SEVERAL_CLAUSES = re.compile(
+    r"[;:]|\b(?:who|which|because|so that|but|aber|weil)\b|(?:,| and| und) "
+    r"(?:then |now |also |is|are|was|has|will|he|she|they|it|we|I|ist|hat|er|sie|wir)\b"
+)
+_SHORT, _SHORTEST = 8, 6  # words
 LINKED_BY_HAND = tuple(link_kind for link_kind in LINK_TYPES if link_kind not in _BY_VERB)
 _LINES = tuple("source source_event workflow scope project agent relation_phrase subject predicate object".split())
 
@@ -103,6 +124,8 @@ def _normalised(fact: Fact, now: datetime, dated: bool) -> Fact:
         )
     if (fact.category.lower() in PLANS or _is_occasion(fact.fact)) and not (valid_from or valid_to):
         valid_to = _planned_for(fact.fact, now, dated, fact.category.lower() in PLANS)
+    elif not (valid_from or valid_to):
+        valid_to = _end_in_words(fact.fact, now, dated)
     _check_verbatim(fact)
     check_scope(fact.scope, fact.workflow, fact.project)
     lines: dict[str, Any] = {key: _line(getattr(fact, key), key.replace("_", " ")) for key in _LINES}
@@ -117,6 +140,51 @@ def _normalised(fact: Fact, now: datetime, dated: bool) -> Fact:
         tags=checked_tags(fact.tags),
         links=tuple(_checked_link(link, now) for link in fact.links),
     )
+
+
+def _end_in_words(statement: str, now: datetime, dated: bool) -> str | None:
+    """Return the last day of what a sentence of one clause states, if that is how it ends; else None."""
+    if not _MAY_END.search(statement) or _SEVERAL_CLAUSES.search(statement):
+        return None
+    from clawmem.model.language.date_words import find_dates, in_english, recurs  # it takes milliseconds to load
+
+    text = re.sub(r"\b(?:the )?end of (?!the\b)", "", in_english(statement.replace("’", "'"), now.date()))
+    found = [match for match in find_dates(text, now.date(), ahead=True) if match.span and (dated or not match.label)]
+    if not found or recurs(statement) or not _BEHIND_DATE.fullmatch(text[found[-1].end :]):
+        return None
+    date, text = found[-1], text[: found[-1].end]
+    last = date.span.last if date.span else None
+    opening = _BEFORE_DATE.match(text, date.start)
+    until = _UNTIL.search(text[: opening.end() if opening else date.start])
+    if until and not (until["range"] and not re.search(r"\d", text[date.start :])):  # "from Monday to Friday" recurs
+        return last
+    now_only, count = _IS_FOR_NOW.match(text), len(text.split())
+    lasts = now_only and date.relative and count <= (_SHORTEST if now_only["short"] else _SHORT)
+    return last if lasts and last and last >= now.date().isoformat() else None
+
+
+_UNFINISHED = frozenset(
+    "is are was were of the a an and or to in with for that has have ist sind und der die das".split()
+)
+_SHORT_MONTH = "(?:february|feb|april|apr|june|jun|september|sept?|november|nov|februar|juni)"
+_NO_DAY = re.compile(
+    rf"\b(?:31(?:st|\.)? (?:of )?{_SHORT_MONTH}|30(?:th|\.)? (?:of )?feb(?:ruary?)?"
+    rf"|{_SHORT_MONTH} 31|feb(?:ruary?)? 30)\b(?!:)",
+    re.IGNORECASE,
+)
+
+
+def doubt_about(statement: str) -> str | None:
+    """Return what is odd about a statement, as the rest of a sentence, or None: it states nothing, or a day that no
+    month has."""
+    words = [word for word in re.findall(r"[\w'’-]+", statement) if any(map(str.isalnum, word))]
+    if statement.rstrip().endswith("?") and words:
+        return "reads as a question: `clawmem recall` answers one"
+    if not words or (len(words) == 1 and statement.isascii()) or words[-1].lower() in _UNFINISHED:
+        return "states nothing alone; `clawmem undo` takes it back"
+    if found := _NO_DAY.search(statement):
+        return f"names a day that does not exist: {found[0]}"
+    return None
 
 
 def _is_occasion(statement: str) -> bool:

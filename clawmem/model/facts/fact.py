@@ -137,6 +137,11 @@ def is_revoked(fact: Fact) -> bool:
     return fact.status == RETRACTED and isinstance(remark, Mapping) and remark.get(REVOKED) is True
 
 
+def is_never_true(fact: Fact) -> bool:
+    """Return whether the fact was corrected: what replaced it was true instead from the beginning."""
+    return fact.status == SUPERSEDED and fact.valid_from == fact.valid_to is not None
+
+
 def since_or_from(fact: Fact) -> str:
     """Return the word before the begin date: `from` if the fact was recorded before it, else `since`."""
     return "from" if fact.valid_from and fact.valid_from[:10] > fact.timestamp[:10] else "since"

@@ -14,6 +14,7 @@ from clawmem.model.facts.fact import (
     PROPOSAL_PREFIX,
     RETRACTED,
     Fact,
+    is_never_true,
     is_revoked,
     since_or_from,
 )
@@ -216,11 +217,12 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     if fact.importance == PINNED:
         remarks.append("pinned")
     remarks += [*origin_warnings(fact), *change_labels(fact), *counter_words(fact)]
-    if fact.valid_from:
-        remarks.append(f"{since_or_from(fact)} {minute(fact.valid_from)}")
-    if fact.valid_to:
-        remarks.append(f"until {minute(fact.valid_to)}")
-    remarks += because(fact)
+    never = is_never_true(fact)
+    remarks += ["never true"] if never else []
+    remarks += [f"{since_or_from(fact)} {minute(fact.valid_from)}"] if fact.valid_from and not never else []
+    remarks += [f"until {minute(fact.valid_to)}"] if fact.valid_to and not never else []
+    withdrawn = "withdrawn " if fact.status == RETRACTED and _reason_of_change(fact) else ""
+    remarks += [f"{withdrawn}{reason}" for reason in because(fact)]
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return remarks

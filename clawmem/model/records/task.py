@@ -284,8 +284,6 @@ def task_warnings(task: Task) -> Iterator[tuple[int | None, str]]:
     """Yield what does not fit together in a readable task, each with its line."""
     if task.state == WORKING and task.holder is None:
         yield line_of(task.page, "state"), "The task is in work, and the key 'holder' names nobody."
-    if task.state == OPEN and task.holder is not None:
-        yield line_of(task.page, "holder"), f"The task is open, and the key 'holder' names {task.holder}."
     if task.verdict is not None and VERDICTS[task.verdict] != task.state:
         text = f"The verdict is {task.verdict}, and the state is {task.state}."
         yield line_of(task.page, "verdict"), text

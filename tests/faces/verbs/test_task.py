@@ -123,3 +123,9 @@ def test_an_unknown_key_that_is_the_beginning_of_one_is_told(clawmem: Command) -
 def test_lines_that_are_no_task_are_counted(clawmem: Command) -> None:
     result = clawmem("task", "add", "-", given="- [ ] Buy paint\n- a plain bullet\n- [ ]\n")
     assert "2 lines" in result.err
+
+
+def test_a_task_that_somebody_is_to_hold_is_open_and_sound(clawmem: Command) -> None:
+    assert clawmem("task", "add", "Write the guide", "--holder", "Maren Holt").code == 0
+    assert clawmem("doctor", "--json").data["problems"] == []
+    assert "Maren Holt" in clawmem("task", "list", "--holder", "Maren Holt").out

@@ -146,3 +146,30 @@ def test_an_entity_without_a_page_goes_by_the_end_of_its_path(vault: Vault, call
     vault.git.run("commit", "-qm", "no page")
     assert run_query(vault, lambda index: entities_ending_in(index, "Roof_A")) == ["projects/roof_a"]
     assert run_query(vault, lambda index: entities_ending_in(index, "roofxa")) == []
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_i_am_the_user_and_a_unique_first_name_is_the_person(clawmem: Command, named: bool) -> None:
+    page = "areas/people/ruth-amsel" if named else "areas/people/user"
+    if named:
+        clawmem("config", "set", "user.name", "Ruth Amsel")
+    clawmem(
+        "remember", "Maren Holt prefers tea.\nMaren is vegetarian.\nOtto Ahlberg prefers tea.\nOtto Brandt likes tea."
+    )
+    said = ("I am allergic to hazelnuts.", "My manager is Bruno.", "I'm a nurse.", "The user lives in Bruges.")
+    for text in said:
+        assert f"({page})" in clawmem("remember", text).out
+    for text, entity in (
+        ("Maren's cat is old.", "areas/people/maren-holt"),
+        ("Otto is ill.", "areas/general"),
+        ("My partner Lars is a cellist.", "areas/people/lars"),
+        ("In winter I swim.", "areas/general"),
+    ):
+        assert f"({entity})" in clawmem("remember", text).out, text
+    for name in ("user", "me", *(["Ruth", "ruth amsel"] if named else [])):
+        shown = clawmem("show", name).out
+        assert all(text in shown for text in said), name
+    assert "Maren is vegetarian." in clawmem("show", "maren").out
+    assert "areas/people/otto" not in clawmem("show", "Otto").out.splitlines()[0]
+    clawmem("heartbeat", "--only", "summaries")
+    assert clawmem("doctor").code == 0

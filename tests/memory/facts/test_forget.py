@@ -768,8 +768,8 @@ def test_a_person_is_forgotten_by_the_name_the_page_or_the_first_name(clawmem: C
     clawmem("note", "Call Jane about the crane")
     for words, texts, stay in (
         ("jane", {"Jane Doe works at Norwind.", "Jane is on holiday."}, 1),
-        ("Jane Doe", {"Jane Doe works at Norwind."}, 2),
-        ("areas/people/jane", {"Jane Doe works at Norwind."}, 2),
+        ("Jane Doe", {"Jane Doe works at Norwind.", "Jane is on holiday."}, 1),
+        ("areas/people/jane", {"Jane Doe works at Norwind.", "Jane is on holiday."}, 1),
     ):
         found = clawmem("forget", words, "--json").data
         shown = clawmem("forget", words).out
@@ -798,3 +798,38 @@ def test_the_verb_says_what_else_goes_and_what_is_left_that_is_spelled_nearly_so
         assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in shown.err
         assert "and left: alice.smith@acme.io\n" in clawmem("forget", "alice@acme.io", *options).err
         assert "says more" not in clawmem("forget", "swims in the lake", *options).err
+
+
+def test_a_name_in_a_reason_goes_with_it_and_the_fact_stays(clawmem: Command, vault_root: Path) -> None:
+    clawmem("remember", "Petra approves bills.", "--entity", "areas/people/petra")
+    clawmem("remember", "The budget of Zebra is 10 euros.", "--reason", "Petra said so")
+    clawmem("remember", "The office is in Ghent.", "--tag", "petra,ghent")
+    clawmem("supersede", "office is in Ghent", "The office is in Kortrijk.", "--reason", "Petra found it")
+    wanted = ("--why", "It is fast.", "--alternative", "a disk: slow", "--alternative", "a queue: Petra wanted it")
+    clawmem("decision", "add", "Stream the uploads.", *wanted)
+    clawmem("heartbeat", "--only", "summaries", "--only", "wiki", "--only", "daily")
+    shown = clawmem("forget", "Petra")
+    for text in ("Petra said so", "Petra found it", "Petra wanted it", "petra"):
+        assert f", which stays: {text}\n" in shown.out, shown.out
+    assert clawmem("forget", "Petra", "--yes").code == 0
+    for question in ("Petra", "budget of Zebra", "office in Kortrijk", "stream the uploads"):
+        assert "petra" not in served(clawmem, question).lower()
+    assert "Kortrijk" in served(clawmem, "office in Kortrijk")
+    pages = [*vault_root.glob("life/areas/general/*"), *vault_root.glob("*/*.md"), *vault_root.glob("wiki/areas/*.md")]
+    assert not [page for page in pages if "petra" in page.read_text().lower()]
+    assert "areas/people" not in clawmem("show", "Petra").out
+    assert clawmem("doctor").code == 0
+    assert clawmem("undo").code == 0
+    assert "because Petra said so" in served(clawmem, "budget of Zebra")
+    assert clawmem("forget", "Petra", "--everywhere", "--yes").code == 0
+    assert not [line for line in _history(vault_root) if "Petra said" in line or "Petra wanted" in line]
+
+
+def test_a_rejected_request_brings_the_reason_back(clawmem: Command) -> None:
+    fact = clawmem("remember", "The budget is 10 euros.", "--reason", "Petra said so", "--json").data["facts"][0]["id"]
+    clawmem("remember", "Petra approves bills.")
+    say(clawmem, "Forget everything about Petra.")
+    assert "Petra" not in served(clawmem, "budget euros")
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    assert clawmem("why", fact, "--json").data["fact"]["details"] == {"because": "Petra said so"}

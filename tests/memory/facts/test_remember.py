@@ -462,3 +462,23 @@ def test_what_an_unattended_run_stores_has_the_trust_of_what_it_comes_from(vault
     run = caller._replace(agent="heartbeat", unattended=True)
     assert _keep(vault, run, fact="Jane likes tea.", trust="user")[0].trust == "user"
     assert _keep(vault, run._replace(unattended=False), fact="Jane likes rum.", trust="user")[0].trust == "agent"
+
+
+@pytest.mark.parametrize(
+    ("text", "notice"),
+    [
+        ("???", "states nothing"),
+        ("Lynx", "states nothing"),
+        ("The budget of Lynx is", "states nothing"),
+        ("What is the budget of Lynx?", "reads as a question"),
+        ("The demo is on 30 February 2027.", "a day that does not exist: 30 February"),
+        ("The demo is on April 31.", "a day that does not exist: April 31"),
+        ("The demo is on 30 April 2027.", ""),
+        ("He reads 31 novels.", ""),
+        ("猫が好きです", ""),
+    ],
+)
+def test_what_states_nothing_is_said(clawmem: Command, text: str, notice: str) -> None:
+    shown = clawmem("remember", text)
+    assert shown.code == 0
+    assert notice in shown.err if notice else not shown.err

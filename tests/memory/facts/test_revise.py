@@ -20,6 +20,7 @@ from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import approve
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 
 def _draft(caller: Caller, text: str, **more: object) -> Draft:
@@ -273,3 +274,11 @@ def test_a_credential_is_no_tag(vault: Vault, caller: Caller) -> None:
     fact = _keep(vault, caller, "The launch is in May.")
     with pytest.raises(SecretFound):
         edit(vault, fact.id, FactEdit(tags=("ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",)), caller)
+
+
+def test_what_was_corrected_was_never_true_and_why_it_was_withdrawn_is_said_so(clawmem: Command) -> None:
+    clawmem("remember", "Haruto likes sawing.")
+    edited = clawmem("edit", "likes sawing", "Haruto likes sewing.").out
+    assert "(areas/general, superseded, never true)" in edited, edited
+    clawmem("remember", "The sky is green.", "--reason", "so it looked")
+    assert "retracted, withdrawn because junk)" in clawmem("retract", "sky is green", "--reason", "junk").out

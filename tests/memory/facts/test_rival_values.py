@@ -78,3 +78,31 @@ def test_after_a_sync_of_two_clones_both_are_marked(tmp_path: Path, environment:
     assert dict(listed.conflicts) == {porto.id: (lisbon.id,), lisbon.id: (porto.id,)}
     (asked,) = read_proposals(other.vault).open
     assert {target.id for target in asked.targets} == {porto.id, lisbon.id}
+
+
+@pytest.mark.parametrize(
+    ("known", "later"),
+    [
+        ("The deadline of Heron is 12 March 2027.", "The deadline of Heron has moved to 30 April 2027."),
+        ("I am Ottilie and I live in Ghent.", "I live in Antwerp now."),
+        ("My manager is Bruno Castellani.", "Bruno is no longer my manager; Annika Lindqvist is."),
+        ("Ravi is vegetarian.", "Correction: Ravi is vegan, not vegetarian."),
+        ("Lynx runs on Svelte and Postgres 15.", "Lynx now runs on Postgres 16."),
+    ],
+)
+def test_what_reads_as_a_change_names_what_it_may_replace(clawmem: Command, known: str, later: str) -> None:
+    clawmem("remember", "I like the sea.")
+    old = clawmem("remember", known, "--json").data["facts"][0]["id"]
+    shown = clawmem("remember", later)
+    assert shown.err.count("may replace") == 1 and f"`clawmem supersede {old} " in shown.err, shown.err
+    assert len(clawmem("list", "--json").data["facts"]) == 3
+    at_once = clawmem("remember", f"Tom has a boat.\nTom now has no boat.\n{known.replace('is', 'was')}")
+    assert at_once.err.count("may replace") == 1
+
+
+@pytest.mark.parametrize(
+    "later", ["I now have a dog.", "The office moved to Kortrijk.", "Tea is good, not bad.", "Heron is a river."]
+)
+def test_a_change_of_something_else_names_nothing(clawmem: Command, later: str) -> None:
+    clawmem("remember", "I like the sea.\nThe deadline of Heron is 12 March 2027.\nWe use tabs.")
+    assert "may replace" not in clawmem("remember", later).err

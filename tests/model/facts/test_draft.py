@@ -72,3 +72,33 @@ def test_a_fact_begins_before_it_ends() -> None:
 def test_a_link_is_of_a_kind_that_is_made_by_hand(kind: str) -> None:
     with pytest.raises(InvalidInput, match=f"'{kind}'"):
         draft_from_record({"fact": "Asha is in Oslo.", "links": [{"type": kind, "to": "fact_1a2b3c4d"}]}, NOW)
+
+
+@pytest.mark.parametrize(
+    ("statement", "end"),
+    [
+        ("Bruno is on parental leave until 15 March 2026.", "2026-03-15"),
+        ("Mika was the scrum master until January 2026.", "2026-01-31"),
+        ("The contract with Hetzner runs until the end of March 2027.", "2027-03-31"),
+        ("I am on holiday from 21 to 31 March 2026.", "2026-03-31"),
+        ("The road is closed up to 5 May.", "2026-05-05"),
+        ("Ana and Bo are away until 5 May 2026.", "2026-05-05"),
+        ("Ich bin bis 15. März 2026 weg.", "2026-03-15"),
+        ("Mika is away next week.", "2026-02-22"),
+        ("Mika is ill today.", "2026-02-11"),
+        ("The handover to Ana is tomorrow at 10.", "2026-02-12"),
+        ("Lynx is used by forty teams in Ghent today.", None),
+        ("Ghent is today a large city.", None),
+        ("Today we decided to use Rust.", None),
+        ("I work from Monday to Friday.", None),
+        ("We deploy until 5 pm on Fridays.", None),
+        ("The report is due by 3 March.", None),
+        ("We wait until the release.", None),
+        ("Lynx moved from Svelte 3 to Svelte 5 in January 2026.", None),
+        ("Bruno leads Lynx and is away until 5 May 2026.", None),
+        ("Bruno leads Lynx, which runs until 5 May 2026.", None),
+    ],
+)
+def test_the_end_that_a_sentence_names_is_read(statement: str, end: str | None) -> None:
+    assert draft_from_record({"fact": statement}, NOW).fact.valid_to == end
+    assert draft_from_record({"fact": statement, "valid_to": "2028-01-01"}, NOW).fact.valid_to == "2028-01-01"
