@@ -245,10 +245,9 @@ def _with_replies(index: Index, heard: Sequence[EventHit], wanted: FactFilter) -
     hits = {hit.place: hit for hit in heard}
     for n, reply in read_events(index, sorted(asking)).items():
         question, own = asking[n], hits.get(n)
-        is_reply = (reply.session, reply.role) == (
-            question.event.session,
-            USER,
-        ) and reply.speaker != question.event.speaker
+        asker = question.event
+        is_reply = (reply.session, reply.role) == (asker.session, USER)
+        is_reply = is_reply and (reply.role, reply.speaker) != (asker.role, asker.speaker)
         if (
             not is_reply
             or is_silent(reply)

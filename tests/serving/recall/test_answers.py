@@ -95,6 +95,7 @@ def test_an_earlier_question_alone_answers_nothing(clawmem: Callable[..., Any]) 
     assert "900 euros" in clawmem("recall", "What is the licence of Curlew?").out
 
 
+@needs_local_model
 def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., Any]) -> None:
     hear(
         clawmem,
@@ -105,6 +106,7 @@ def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., A
         ("assistant", "Changed. Anything else?"),
         ("user", "The logo could be larger."),
     )
+    clawmem("heartbeat")
     found = clawmem("recall", "How long do clients have to pay our invoices?").out.splitlines()
     assert "fortnight" in "".join(found[:2])
 
