@@ -157,7 +157,8 @@ class QuestionWords(NamedTuple):
     1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
     answer has. `enough` is the part of the words, and the closeness of a message and of a fact, either of which an
     answer has, where vectors are searched and the question names nobody known: some text is always a little close.
-    `foreign` are the words for the subject of such a question if no text has any of them."""
+    `foreign` are the words for the subject of such a question if no text has any of them, and `strange` means that a
+    question names somebody or something unheard of, too."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -171,6 +172,7 @@ class QuestionWords(NamedTuple):
     kind: "re.Pattern[str] | None" = None
     enough: tuple[float, float, float] | None = None
     foreign: Sequence[str] = ()
+    strange: bool = False
 
     def is_met(self, share: float, closeness: float, text: str, fact: bool = False) -> bool:
         """Return whether a text has enough of the words or of the meaning, where that is asked for. Where it can have
@@ -242,8 +244,9 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
     of_owner, whose = not owners.isdisjoint(names), names | owners
+    strange = any(not word.known and word.word in proper for word in asked)
     return QuestionWords(
-        asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough, foreign
+        asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough, foreign, strange
     )
 
 
@@ -278,7 +281,7 @@ class _ChannelAnswers(NamedTuple):
     def judged(self, n: int, fact: RankedFact, words: QuestionWords, text: str = "") -> tuple[bool, bool]:
         """Return what `_judged` returns; what is hardly closer than others, and has few of the words, is no answer."""
         had, close = self.had.get(n, ()), self.hits["vector"].scores.get(n, 0.0)
-        only_named, tells = _judged(fact, had, words, text, close >= _FACT_CLEARLY)
+        only_named, tells = _judged(fact, had, words, text, close >= _FACT_CLEARLY and not words.strange)
         exact = not fact.channels.keys().isdisjoint(("predicate", "links"))
         return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close, text, True))
 
