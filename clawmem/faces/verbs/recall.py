@@ -251,6 +251,7 @@ def _what_else(question: str, result: RecallResult, places: Sequence[str], narro
         *([f"Other places: --in {others}, or --in all."] if others else []),
         "Fewer words, or words that the answer may have; `clawmem list` shows every fact.",
         *(["`clawmem recall '' --in notes --since 'last week'` shows notes."] if "note" in question.lower() else []),
+        *(["`clawmem task list` shows tasks."] if "task" in question.lower() else []),
     ]
 
 

@@ -166,6 +166,7 @@ _BEGIN, _ENDING = 2, 3
 _ENDINGS = ("", "e", "y", "s")
 # With fewer letters, two words that differ in this way are often both meant: `plane` and `planet`, `Marta` and `Maria`.
 _SWAPPED, _MORE_OR_FEWER, _OTHER = 5, 6, 7
+_AN_ENDING = re.compile(r"(?:[aeinosy]|e[dmnrs]|er[ns]|i(?:es|ng|on)|al|ly)$")  # with a slip, the rest is no ending
 _HEARD = re.compile(r"(\w)\1|y|c(?=[eiy]|$)|[oa]r$", re.MULTILINE)
 _HEARD_AS = {"y": "i", "c": "s", "or": "er", "ar": "er"}
 
@@ -227,7 +228,7 @@ def _is_slip(word: str, term: str) -> bool:
     if _one_off(word, term):
         return True
     ends = range(len(word) - _ENDING, len(word)) if len(term) >= _MORE_OR_FEWER else ()
-    return any(word[:end] == term or _one_off(word[:end], term) for end in ends)
+    return any(word[:end] == term or (_AN_ENDING.match(word, end) and _one_off(word[:end], term)) for end in ends)
 
 
 def _one_off(word: str, term: str) -> bool:

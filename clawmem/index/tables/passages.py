@@ -271,6 +271,7 @@ def _handed_on(data: bytes | None) -> list[str]:
         reflection = record.get("reflection") or {}
         items = [("summary", record.get("summary"))]
         items += [(name, other) for name in ("learned", "watch_for") for other in reflection.get(name) or ()]
+        items += [("note", note.get("text")) for note in record.get("notes") or ()]
     except (ValueError, AttributeError):
         return []  # the check of the vault names an unreadable record
     return [

@@ -30,6 +30,7 @@ _CJK = (
 _HIRAGANA = "\u3040-\u309f"
 _OF_ONE_SCRIPT = f"[{_HIRAGANA}]+|[\u30a0-\u30ff\uff66-\uff9f]+|[^{_HIRAGANA}\u30a0-\u30ff\uff66-\uff9f]+"
 _WORD = re.compile(r"[^\W_]+")
+_ATE = re.compile(r"\bate\b", re.IGNORECASE)
 _ELIDED = re.compile("^[^\\W_]{1,6}['’](?=[^\\W_]{2})")
 # Question words of other languages that are English words, too.
 _ALSO_ENGLISH = frozenset("come dove hoe".split())
@@ -173,7 +174,10 @@ def has_characters(text: str) -> bool:
 
 
 def spaced(text: str) -> str:
-    """Return a text with each Chinese or Japanese character as a word of its own, as keyword engines index it."""
+    """Return a text with each Chinese or Japanese character as a word of its own, as keyword engines index it.
+
+    The English stem of `ate` is `at`, so it is indexed as `eat`."""
+    text = _ATE.sub("eat", text)
     return text if text.isascii() else _character().sub(r" \g<0> ", text)
 
 

@@ -29,7 +29,8 @@ COMMON_WORDS = frozenset(
     "ones own part people person plan planned plans put read really recent recently right said same say says see "
     "set show since start started still sure take takes tell thing things think thought time times today told "
     "took tried try type use used uses using want wanted wants way week well went work worked working works year "
-    "years yet".split()
+    "years yet again against anybody anyone anything anywhere away back between during else everybody everyone "
+    "everything everywhere nobody nothing somebody someone something sometimes somewhere till until without".split()
 )
 # Words of questions that answers seldom have: they tell what kind of answer is wanted, or that somebody did something.
 _OF_ASKING = frozenset(

@@ -20,6 +20,7 @@ _ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another
 _DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:1[89]|20)\d\d"), 4
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
 _DOUBLED = re.compile(r"(.)\1$")
+_FEWEST = 3
 # Words that say nothing of what is meant, in the languages in which a request is understood.
 _PLAIN = STOPWORDS | frozenset(
     "user users forget delete remove erase drop everything anything all old again please memory shared anymore longer "
@@ -50,6 +51,11 @@ def telling_words(text: str) -> tuple[str, ...]:
     stop = frozenset[str]().union(*(words_of(code, "stop") for code in languages_of(text)))  # not names such as Mia
     telling = (word for word in found if word.casefold() not in _PLAIN and word not in stop)
     return tuple(dict.fromkeys(word for word in telling if len(word) > 1 or word.isdigit()))
+
+
+def says_hardly(text: str) -> bool:
+    """Return whether a text is small talk by its length: "Good to know." has hardly a telling word."""
+    return len(telling_words(text)) < _FEWEST
 
 
 def tokens_of(text: str) -> list[str]:

@@ -133,7 +133,7 @@ def find_hits(
     words = question_words(index, question, with_talk, has_vectors(vault))
     if not typed and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
-        return hits, [slips[1], *asides]
+        return hits, [*filter(None, slips[1:]), *asides]
     hits, earlier = _search(vault, index, on, wish, counted, words, with_talk, typed)
     hits = _with_chain(vault, on, wish, hits._replace(further={}))
     if asks_former(question) and not wanted.as_of:

@@ -29,7 +29,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import event_from_record, is_page_line, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, USER, coverage, is_question, only_asks
-from clawmem.model.search.meant import telling_words
+from clawmem.model.search.meant import says_hardly, telling_words
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import (
     AskedWords,
@@ -102,8 +102,9 @@ class _Held(NamedTuple):
         """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
         names, whose = self.question.names, self.question.whose
         closeness = close.scores.get(n, 0.0)
-        has_kind = self.question.is_met(self.around(n), closeness)
+        has_kind = self.question.is_met(self.around(n), closeness, text)
         has_kind = has_kind and self.question.has_kind(_CLOCK.sub("", text, count=1))  # a note's time is no answer
+        has_kind = has_kind and (closeness >= _CLEARLY or self.around(n) > 0 or not says_hardly(text))
         if not whose and self.question.unheard is None:
             return False, has_kind
         near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
@@ -229,6 +230,7 @@ def _heard(
             break
     heard = [scaled(hit, _ADVICE_SHARE) if hit.event.role == ASSISTANT else hit for hit in heard]
     heard = _with_replies(index, heard, wanted)
+    heard = [hit._replace(tells=False) if hit.tells and only_asks(hit.event.text) else hit for hit in heard]
     heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
@@ -244,10 +246,9 @@ def _with_replies(index: Index, heard: Sequence[EventHit], wanted: FactFilter) -
     hits = {hit.place: hit for hit in heard}
     for n, reply in read_events(index, sorted(asking)).items():
         question, own = asking[n], hits.get(n)
-        is_reply = (reply.session, reply.role) == (
-            question.event.session,
-            USER,
-        ) and reply.speaker != question.event.speaker
+        asker = question.event
+        is_reply = (reply.session, reply.role) == (asker.session, USER)
+        is_reply = is_reply and (reply.role, reply.speaker) != (asker.role, asker.speaker)
         if (
             not is_reply
             or is_silent(reply)

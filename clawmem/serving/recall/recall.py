@@ -62,7 +62,7 @@ from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_speech, is_visible_to
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
-from clawmem.model.search.meant import PERSON, belongs_to, name_words, owners_asked
+from clawmem.model.search.meant import PERSON, belongs_to, name_words, owners_asked, says_hardly
 from clawmem.model.search.ranking import (
     NAME_ONLY,
     AskedOf,
@@ -110,6 +110,10 @@ _NEAREST = 3
 # Where a question names nobody known and vectors are searched, an answer has this part of its words, or is closer than
 # a text is by chance; where it names somebody unknown, more.
 _ENOUGH_SHARE, _STRANGE_SHARE, _STRANGE_MEANT = 0.35, 0.55, 0.05
+# Where no text has any word of the subject, an answer is as close as this, or has a word near in meaning to one.
+_FOREIGN_MEANT = 0.25
+# As close as this in meaning, a fact may answer though it has only the names of the question.
+_FACT_CLEARLY = 0.45
 _TELLING_PART = 0.7  # what does not answer such a question itself is shown from this part of the best score on
 # What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
 _FEW_KNOWN, _KNOWN_SHOWN = 5, 2
@@ -153,7 +157,9 @@ class QuestionWords(NamedTuple):
     known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
     1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
     answer has. `enough` is the part of the words, and the closeness of a message and of a fact, either of which an
-    answer has, where vectors are searched and the question names nobody known: some text is always a little close."""
+    answer has, where vectors are searched and the question names nobody known: some text is always a little close.
+    `foreign` are the words for the subject of such a question if no text has any of them, and `strange` means that a
+    question names somebody or something unheard of, too."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -166,10 +172,18 @@ class QuestionWords(NamedTuple):
     named: frozenset[str] = frozenset()
     kind: "re.Pattern[str] | None" = None
     enough: tuple[float, float, float] | None = None
+    foreign: Sequence[str] = ()
+    strange: bool = False
 
-    def is_met(self, share: float, closeness: float, fact: bool = False) -> bool:
-        """Return whether a text has enough of the words or of the meaning, where that is asked for."""
-        return self.enough is None or share >= self.enough[0] or closeness >= self.enough[1 + fact]
+    def is_met(self, share: float, closeness: float, text: str, fact: bool = False) -> bool:
+        """Return whether a text has enough of the words or of the meaning, where that is asked for. Where it can have
+        no word of the subject, it is clearly close, or has a word near in meaning to one."""
+        if self.enough is None:
+            return True
+        close = closeness >= self.enough[1 + fact]
+        if not self.foreign:
+            return close or share >= self.enough[0]
+        return close and (closeness >= _FOREIGN_MEANT or is_near(self.foreign, text))
 
     @property
     def answer_score(self) -> float:
@@ -221,15 +235,20 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     names = name_words(words, people)
     proper = proper_names(question)
     bare = frozenset(word.word for word in asked if word.known) & proper | names
-    enough = None
+    enough, foreign = None, list[str]()
     if by_meaning and not bare:
+        subject = [word for word in asked if names_subject(word.word)]
+        foreign = [] if any(word.known for word in subject) else [word.word for word in subject]
         share, more = (_STRANGE_SHARE, _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, 0.0)
         talk, facts = chance_closeness(texts), chance_closeness(number_of_facts(index))
         enough = min(share, _ENOUGH_ASKED / max(len(asked), 1)), talk + more, facts + more
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
     of_owner, whose = not owners.isdisjoint(names), names | owners
-    return QuestionWords(asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough)
+    strange = any(not word.known and word.word in proper for word in asked)
+    return QuestionWords(
+        asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough, foreign, strange
+    )
 
 
 def _unheard(asked: AskedWords, names: Collection[str]) -> float | None:
@@ -248,7 +267,9 @@ def slips_mended(index: Index, question: str, words: QuestionWords) -> tuple[str
     from clawmem.index.search.conflicts import with_slips_mended
 
     mended, meant = with_slips_mended(index, question, unknown)
-    text = ", ".join(f"no text has '{word}', read as '{near}'" for word, near in meant.items())
+    # A word with another ending, such as `february` beside `Februar`, is no slip of the person.
+    slips = {word: near for word, near in meant.items() if not word.startswith(near)}
+    text = ", ".join(f"no text has '{word}', read as '{near}'" for word, near in slips.items())
     return (mended, text) if meant else None
 
 
@@ -261,9 +282,9 @@ class _ChannelAnswers(NamedTuple):
     def judged(self, n: int, fact: RankedFact, words: QuestionWords, text: str = "") -> tuple[bool, bool]:
         """Return what `_judged` returns; what is hardly closer than others, and has few of the words, is no answer."""
         had, close = self.had.get(n, ()), self.hits["vector"].scores.get(n, 0.0)
-        only_named, tells = _judged(fact, had, words, text)
+        only_named, tells = _judged(fact, had, words, text, close >= _FACT_CLEARLY and not words.strange)
         exact = not fact.channels.keys().isdisjoint(("predicate", "links"))
-        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close, True))
+        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close, text, True))
 
 
 def check_question(question: str) -> None:
@@ -334,7 +355,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
     if not asked.typed and (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0], typed=asked.words))
-        return mended._replace(notices=(*mended.notices, slips[1]))
+        return mended._replace(notices=(*mended.notices, *filter(None, slips[1:])))
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))
         answers = _facts(vault, index, wide, words, unkept)
@@ -458,7 +479,7 @@ def _one_ranking(
     every = in_one_order(result, asked.caller.agent, stamp(asked.caller.now), sources, asks_why(asked.words))
     orders = [each for each in every if _is_kept_back(each, asked.caller.agent)] if FACTS in asked.where else []
     if orders:
-        found = sum(each in orders for each in _strong(every, asked, words)[: asked.limit])
+        found = sum(each in orders and each.hit.tells for each in _strong(every, asked, words)[: asked.limit])
         every = [each for each in every if each not in orders]
         result = _with_orders_counted(result, asked, found)
     strong = _strong(every, asked, words)
@@ -472,8 +493,14 @@ def _one_ranking(
         strong = [hit for hit in strong if hit not in known]
         strong[max(asked.limit - len(known), 1) :] = known
     best = with_falling_scores(strong[: asked.limit])
-    near = () if strong else tuple([*known, *(hit for hit in every if hit not in known)][:_NEAREST])
+    near = () if strong else tuple([*known, *(hit for hit in every if _is_close(hit) and hit not in known)][:_NEAREST])
     return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
+
+
+def _is_close(hit: RecallHit) -> bool:
+    """Return whether a hit that does not answer may be shown as near: it has a word of the question, or says something
+    and is about as close as an answer."""
+    return hit.hit.share > 0 or (hit.hit.score >= LEAST_SCORE and not (hit.kind != FACTS and says_hardly(hit.text)))
 
 
 def _is_kept_back(hit: RecallHit, agent: str | None) -> bool:
@@ -502,9 +529,14 @@ def _in_other_words(every: Sequence[RecallHit], words: QuestionWords) -> list[Re
     known = [hit for hit in every if hit.kind == FACTS and not words.named.isdisjoint(search_words(hit.text))]
     if not unheard or len(known) > _FEW_KNOWN:
         return []
-    from clawmem.index.vectors.local_model import has_near_word  # few questions find nothing
+    return [hit for hit in known if is_near(unheard, hit.text) and words.has_kind(hit.text)]
 
-    return [hit for hit in known if has_near_word(unheard, search_words(hit.text)) and words.has_kind(hit.text)]
+
+def is_near(words: Sequence[str], text: str) -> bool:
+    """Return whether a text has a word near in meaning to one of some words."""
+    from clawmem.index.vectors.local_model import has_near_word  # few questions have no word of any text
+
+    return has_near_word(words, search_words(text))
 
 
 def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
@@ -879,14 +911,16 @@ def _of_others(statements: Mapping[int, tuple[str, str, str]], words: QuestionWo
     return {n for n, (text, entity, _) in statements.items() if words.of_another(text, entity, near)}
 
 
-def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "") -> tuple[bool, bool]:
+def _judged(
+    fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "", clearly: bool = False
+) -> tuple[bool, bool]:
     """Return whether a fact has nothing of a question but a name, in any channel; and whether it may answer, judged by
-    its text, too, if given."""
+    its text, too, if given. What is `clearly` close in meaning may answer with only the names."""
     bare = bool(words.names) and all(word.word in words.names for word in had)
     more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time", "links"))
     only_named = bare and not more and not fact.channels.get("vector", 0.0) > 0
     found = {word.word for word in had}
     # A fact that has two names of the question, and all of them, says something of what it asks about.
     names_only = words.unheard is not None and found <= words.named and (len(found) < 2 or found < words.named)
-    tells = not only_named and (more or not (names_only or (bare and words.of_owner)))
+    tells = not only_named and (more or not ((names_only and not clearly) or (bare and words.of_owner)))
     return only_named, tells and (not text or words.has_kind(text))

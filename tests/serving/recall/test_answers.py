@@ -1,0 +1,134 @@
+"""What answers a question, what is only near, and what is small talk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.needs import needs_local_model
+
+FACTS = (
+    "Ingrid is at the conference until 9 March 2027.",
+    "Ingrid signs the contracts.",
+    "Ingrid sits on the third floor.",
+    "Ingrid works with Paul.",
+    "Ingrid prefers short meetings.",
+    "Ingrid is allergic to wasps.",
+    "I have a call every weekday at 9:15.",
+    "The workshop opens at 8.",
+    "My wife ate the last plum.",
+    "I drive a Volvo.",
+)
+TALK = (
+    ("user", "Could you proofread the flyer?"),
+    ("assistant", "Good to know."),
+    ("user", "The rats got into the shed again."),
+    ("assistant", "Noted."),
+    ("user", "It looks better now."),
+    ("assistant", "Understood."),
+    ("user", "haha, great"),
+    ("assistant", "Why did the scarecrow win a prize? He was outstanding in his field."),
+)
+
+
+def hear(clawmem: Callable[..., Any], *talk: tuple[str, str]) -> None:
+    """Keep a talk of one session."""
+    lines = (json.dumps({"role": role, "content": words, "session": "s1"}) for role, words in talk)
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+
+
+@pytest.fixture
+def known(clawmem: Callable[..., Any]) -> Callable[..., Any]:
+    """A vault with facts and small talk, searched by meaning, too."""
+    clawmem("remember", "\n".join(FACTS))
+    hear(clawmem, *TALK)
+    clawmem("heartbeat")
+    return clawmem
+
+
+@needs_local_model
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When is Ingrid back?", FACTS[0]),
+        ("When does Ingrid return?", FACTS[0]),
+        ("Is Ingrid allergic to something?", FACTS[5]),
+        ("Is somebody allergic to anything?", FACTS[5]),
+        ("Who ate the plum?", FACTS[8]),
+        ("What did my wife eat?", FACTS[8]),
+        ("Which car do I have?", FACTS[9]),
+    ],
+)
+def test_a_fact_close_in_meaning_answers(known: Callable[..., Any], question: str, answer: str) -> None:
+    assert answer in known("recall", question).out.partition("\n")[0]
+
+
+@needs_local_model
+@pytest.mark.parametrize(
+    "question",
+    ["bees", "pizza", "submarine", "What is the alarm code?", "Who teaches Latin?", "When does the museum close?"],
+)
+def test_small_talk_answers_nothing_and_is_not_near(known: Callable[..., Any], question: str) -> None:
+    nothing = known("recall", question)
+    assert nothing.out == ""
+    assert "Nothing says that." in nothing.err
+    for _, words in TALK[1::2][:3]:
+        assert words not in nothing.err
+
+
+def test_a_question_on_food_does_not_find_times(known: Callable[..., Any]) -> None:
+    for question in ("What do I eat?", "eaten", "ate", "Does she eat fish?"):
+        found = known("recall", question).out
+        assert "9:15" not in found and "opens at 8" not in found, question
+
+
+def test_an_earlier_question_alone_answers_nothing(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "Osprey is written in Go.")
+    hear(clawmem, ("user", "What does the licence of Osprey cost?"), ("assistant", "I cannot know."))
+    nothing = clawmem("recall", "How much is the licence of Osprey?")
+    assert nothing.out == ""
+    assert "Nothing says that." in nothing.err
+    hear(clawmem, ("user", "And the licence of Curlew?"), ("assistant", "900 euros a year."))
+    assert "900 euros" in clawmem("recall", "What is the licence of Curlew?").out
+
+
+@needs_local_model
+def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., Any]) -> None:
+    hear(
+        clawmem,
+        ("assistant", "First: holidays. You close in August. Still so?"),
+        ("user", "Yes, the whole month."),
+        ("assistant", "Next: invoices. Your template says payment within 30 days. Is this right?"),
+        ("user", "Make that a fortnight, the bank got stricter."),
+        ("assistant", "Changed. Anything else?"),
+        ("user", "The logo could be larger."),
+    )
+    clawmem("heartbeat")
+    found = clawmem("recall", "How long do clients have to pay our invoices?").out.splitlines()
+    assert "fortnight" in "".join(found[:2])
+
+
+def test_a_note_of_a_session_is_found(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "The workshop opens at 8.")
+    clawmem("session", "start", "--task", "parser")
+    clawmem("session", "note", "The zeppelin grammar accepts decimals.")
+    clawmem("heartbeat")
+    assert "accepts decimals" in clawmem("recall", "zeppelin grammar").out
+
+
+def test_another_ending_is_searched_without_a_word_about_it(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "Wir fliegen im Februar nach Porto.")
+    clawmem("remember", "The summaries are short.")
+    found = clawmem("recall", "What happens in february?")
+    assert "Porto" in found.out
+    assert "read as" not in found.err
+    assert "read as" not in clawmem("recall", "submarine").err
+
+
+def test_where_tasks_are_is_named_where_nothing_answers(clawmem: Callable[..., Any]) -> None:
+    clawmem("task", "add", "Write the migration guide")
+    assert "`clawmem task list` shows tasks." in clawmem("recall", "which tasks remain?").err
+    assert "task list" not in clawmem("recall", "which boats remain?").err
