@@ -86,7 +86,8 @@ class HookCall(NamedTuple):
 
 def harness_of(event: Event) -> str | None:
     """Return the harness with which a session was held: that of its transcript, or else who stored the event."""
-    return (event.metadata or {}).get(HARNESS) or event.agent
+    harness = (event.metadata or {}).get(HARNESS)
+    return (harness if isinstance(harness, str) else None) or event.agent
 
 
 def events_of(harness: str) -> Mapping[str, str]:

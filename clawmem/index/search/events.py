@@ -163,7 +163,8 @@ def passages_in_span(
     named = {n for (n,) in ask(f"SELECT n {within} AND {_AMONG}", (*items, json.dumps([*found])))}
     newest = [n for (n,) in ask(f"SELECT n {within} ORDER BY day DESC, n DESC LIMIT ?", (*items, MAX_PER_SPAN))]
     inside = ask(f"SELECT count(*) {within}", items).fetchone()[0]
-    outside = 1 - inside / max(ask(f"SELECT count(*) FROM {table}").fetchone()[0], 1)
+    texts = ask(f"SELECT count(*) FROM {table} WHERE true{owned}", (*(owners or ()),)).fetchone()[0]
+    outside = 1 - inside / max(texts, 1)
     return ChannelHits(dict.fromkeys([*sorted(named), *newest], min(1.0, 2 * outside)) if outside else {})
 
 

@@ -208,11 +208,10 @@ def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tupl
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
     kind = MODEL_RUN if RUN_KEY in (event.metadata or {}) else SPOKEN if has_words(event) else OTHER
-    harness = None if (name := harness_of(event)) is None else str(name)
     mark = _mark(event) if event.metadata and not event.metadata.keys().isdisjoint(FOR_SOME) else None
     return (
         *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind),
-        *(harness, mark, line),
+        *(harness_of(event), mark, line),
         checksum(n, event.id, day, line),
     )
 

@@ -49,7 +49,7 @@ from clawmem.vault.vault import Vault
 _MAX_SUGGESTIONS = 3
 _LONGEST_NAME = 4
 SPEAKER = frozenset(("i", "me", "myself", "user", "the user"))
-_I = re.compile(r"(?:I|My|Me|I['’](?:m|ve|d|ll))\b(?! ?[:=(])")
+OF_SELF = re.compile(r"(?:I|My|Me|I['’](?:m|ve|d|ll))\b(?! ?[:=(])")
 # What a first name does in a sentence about the person: a word at the beginning alone may be another thing.
 _FIRST_NAME = re.compile(r"(?P<name>[A-ZÀ-Þ][\w-]+)(?:['’]s| (?:is|was|has|will|can|may|might|[a-z]{2,}(?:s|ed)))\b")
 
@@ -198,7 +198,7 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str, u
     from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what begins with nothing known
 
     named = thing_in_front(draft.fact.fact)
-    if not (named or draft.fact.subject) and _I.match(draft.fact.fact):
+    if not (named or draft.fact.subject) and OF_SELF.match(draft.fact.fact):
         return of_user()
     if named and not (found and named.title == "user"):
         if named.kind == "person" and normal(named.title) == "user":

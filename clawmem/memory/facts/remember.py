@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, entity_spelled_like, resolve_id
 from clawmem.memory.entities.places import (
+    OF_SELF,
     entities_in_statement,
     entity_for_draft,
     expand_own,
@@ -302,8 +303,8 @@ class FactPlanner:
         if entity != page:
             from clawmem.model.proposals.para import is_of_repository  # only for what an agent says of no page
 
-            user = self._work.vault.settings.words("user.name")
-            if entity != self._default or not is_of_repository(draft.fact.fact, name, user):
+            elsewhere = entity != self._default and not OF_SELF.match(draft.fact.fact)
+            if elsewhere or not is_of_repository(draft.fact.fact, name, self._user):
                 return draft, entity
         known = entity_exists(self._work.index, page)
         return draft._replace(fact=draft.fact._replace(project=draft.here)), page if known else entity

@@ -314,7 +314,7 @@ _TECHNICAL = frozenset(
     "linter linting linux logging migration migrations module modules mongodb mypy mysql nginx npm parse parser "
     "parsers parsing pip pnpm postgres postgresql pytest python redis refactor refactored refactoring regex repo "
     "repos repositories repository ruff rust schema schemas script scripts server servers software sql sqlite "
-    "stacktrace svelte terraform traceback typescript vite webpack".split()
+    "stacktrace staging svelte terraform traceback typescript vite webpack".split()
 )
 _PRIVATE = frozenset(
     "wife husband spouse fiance fiancé fiancée girlfriend boyfriend son sons daughter daughters stepson stepdaughter "

@@ -26,7 +26,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import event_from_record, is_page_line, is_silent, is_speech, is_visible_to
+from clawmem.model.records.event import Event, event_from_record, is_page_line, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, USER, coverage, is_question, only_asks
 from clawmem.model.search.meant import says_hardly, telling_words
@@ -134,7 +134,8 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         near = {*keyword.scores, *meant.scores}
         then = passages_in_span(index, "event", span, near)
         if span:
-            then = then._replace(scores={**then.scores, **dict.fromkeys(told_later(index, span), 1.0)})
+            telling = max(then.scores.values(), default=1.0)
+            then = then._replace(scores={**then.scores, **dict.fromkeys(told_later(index, span), telling)})
         hits.append({"keyword": keyword, "vector": meant, "time": then})
         value = _Held.of(words, _event_share)
         ranked = of_days(_fused(hits[-1], pieces, value, close), hits[-1]["time"].scores, _SAID_THEN)
@@ -212,6 +213,15 @@ def _heard(
     question: str,
     close: ChannelHits,
 ) -> tuple[EventHit, ...]:
+    def fits(event: Event) -> bool:
+        return (
+            not is_silent(event)
+            and is_visible_to(event, wanted.owners, wanted.reach)
+            and is_within(event.timestamp[:10], wanted)
+            and not (without_notes and is_page_line(event))
+            and not (is_question(event.text) and normal(event.text) == question)  # asked before, it tells nothing
+        )
+
     # Notes and repetitions are few, so a margin is usually enough.
     for margin in (limit + _SPARE, limit + (limit if without_notes else 0) + 20, len(ranked.order)):
         best = _with_equals(ranked, margin)
@@ -219,47 +229,34 @@ def _heard(
         heard = [
             EventHit(found[n], *_scored(ranked, n), False, value.own(n), *value.judged(n, found[n].text, close), n)
             for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
-            if n in found
-            and not is_silent(found[n])
-            and is_visible_to(found[n], wanted.owners, wanted.reach)
-            and is_within(found[n].timestamp[:10], wanted)
-            and not (without_notes and is_page_line(found[n]))
-            and not (is_question(found[n].text) and normal(found[n].text) == question)  # asked before, it tells nothing
+            if n in found and fits(found[n])
         ]
         if len(heard) >= limit:
             break
     heard = [scaled(hit, _ADVICE_SHARE) if hit.event.role == ASSISTANT else hit for hit in heard]
-    heard = _with_replies(index, heard, wanted)
+    best_three = nlargest(_STRONGEST, heard, key=lambda hit: hit.score)
+    asking = {hit.place + 1: hit for hit in best_three if hit.tells and is_question(hit.event.text)}
+    replies = read_events(index, sorted(asking)) if asking else {}
+    hits = {hit.place: hit for hit in heard}
+    for n, event in replies.items():
+        # The words asked for stand in the question, so the reply to it answers nearly as well.
+        score = round(asking[n].score * _REPLY_SHARE, 4)
+        if _is_reply(event, asking[n].event) and fits(event) and (n not in hits or hits[n].score < score):
+            hits[n] = asking[n]._replace(
+                event=event, score=score, channels={"reply": score}, share=value.own(n), place=n
+            )
+    heard = list(hits.values())
     heard = [hit._replace(tells=False) if hit.tells and only_asks(hit.event.text) else hit for hit in heard]
     heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
 
 
-def _with_replies(index: Index, heard: Sequence[EventHit], wanted: FactFilter) -> list[EventHit]:
-    """Return the hits, and the reply of a person to each of the best that is a question: it answers about as much as
-    its question has of the words."""
-    best = nlargest(_STRONGEST, heard, key=lambda hit: hit.score)
-    asking = {hit.place + 1: hit for hit in best if hit.tells and is_question(hit.event.text)}
-    if not asking:
-        return list(heard)
-    hits = {hit.place: hit for hit in heard}
-    for n, reply in read_events(index, sorted(asking)).items():
-        question, own = asking[n], hits.get(n)
-        asker = question.event
-        is_reply = (reply.session, reply.role) == (asker.session, USER)
-        is_reply = is_reply and (reply.role, reply.speaker) != (asker.role, asker.speaker)
-        if (
-            not is_reply
-            or is_silent(reply)
-            or only_asks(reply.text)
-            or not is_visible_to(reply, wanted.owners, wanted.reach)
-        ):
-            continue
-        score = round(question.score * _REPLY_SHARE, 4)
-        if own is None or own.score < score:
-            hits[n] = question._replace(event=reply, score=score, place=n)
-    return list(hits.values())
+def _is_reply(event: Event, asker: Event) -> bool:
+    """Return whether what a person says next in a session is said to a question: by somebody else, on that day."""
+    same_day = asker.timestamp <= event.timestamp and asker.timestamp[:10] == event.timestamp[:10]
+    by_other = event.role == USER and (event.role, event.speaker) != (asker.role, asker.speaker)
+    return same_day and by_other and event.session == asker.session and not only_asks(event.text)
 
 
 def with_verdicts(

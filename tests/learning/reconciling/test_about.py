@@ -158,7 +158,7 @@ def test_what_is_named_as_such_is_made(clawmem: Command) -> None:
     assert home("The Larder app uses SQLite.") == "projects/larder"
     assert home("My sister Ana lives in Bonn.") == "areas/people/ana"
     assert home("Bo Lund is our colleague.") == "areas/people/bo-lund"
-    assert home("My laptop Heron is slow.") == "areas/general"
+    assert home("My laptop Heron is slow.") == "areas/people/user"
     assert home("The new app is slow.") == "areas/general"
 
 

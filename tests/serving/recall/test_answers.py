@@ -111,6 +111,32 @@ def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., A
     assert "fortnight" in "".join(found[:2])
 
 
+def test_only_what_is_said_next_on_that_day_is_a_reply(clawmem: Callable[..., Any]) -> None:
+    rows = [
+        ("Ada", "2026-05-03T18:00:00Z", "Where is the boathouse key, does anybody have the boathouse key?"),
+        ("Carl", "2026-06-21T09:00:00Z", "My sister married in Lisbon."),
+        ("Ada", "2026-06-22T23:58:00Z", "Who has the spare key of the boathouse?"),
+        ("Bob", "2026-06-22T23:59:00Z", "Under the third flowerpot."),
+    ]
+    lines = [{"role": "user", "speaker": name, "timestamp": at, "text": text} for name, at, text in rows]
+    clawmem("ingest", "-", given="\n".join(map(json.dumps, lines)))
+    found = clawmem("recall", "spare boathouse key").out
+    assert "flowerpot" in found and "Lisbon" not in found
+    assert "flowerpot" not in clawmem("recall", "spare boathouse key", "--until", "2026-06-21").out
+
+
+def test_what_was_told_later_stands_behind_the_day_itself(clawmem: Callable[..., Any]) -> None:
+    day = "2026-05-04T{:02}:00:00Z"
+    rows = [(day.format(hour), f"Number {hour} of the garden list is done now.") for hour in range(1, 20)]
+    rows += [
+        (day.format(20), "Dinner at the Lotus was noodles and a plum cake with Ida and Tom."),
+        ("2026-05-05T08:00:00Z", "Yesterday dinner was too late for me."),
+    ]
+    lines = [{"role": "user", "timestamp": at, "text": text, "session": at[:10]} for at, text in rows]
+    clawmem("ingest", "-", given="\n".join(map(json.dumps, lines)))
+    assert "noodles" in clawmem("recall", "what was for dinner on 4 May 2026").out.splitlines()[0]
+
+
 def test_a_note_of_a_session_is_found(clawmem: Callable[..., Any]) -> None:
     clawmem("remember", "The workshop opens at 8.")
     clawmem("session", "start", "--task", "parser")
