@@ -59,7 +59,7 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 _SEEKING = re.compile(_SEEKS)
-_LEAST = -0.65  # a logarithm, as a score
+_LEAST = -0.2  # a logarithm, as a score
 
 
 def looks_worth_keeping(prompt: str) -> bool:
@@ -106,9 +106,11 @@ _OWN = frozenset(
     "i i'm i've i'd i'll my our we we're we've mine ich mein meine meinen meiner wir unser unsere yo mi mis soy tengo"
     " vivo trabajo nuestro nuestra nosotros je j'ai j'habite j'aime mon ma mes notre nous nos".split()
 )
-_POINTING = frozenset(
-    "it it's its that that's this these those they they're you you're your he he's she she's there there's here here's"
-    " both neither none das es dies dieser diese eso esto aquello ese esa ça cela ce c'est".split()
+_POINTS = re.compile(
+    r"(?:it|it's|its|that's|they|they're|you|you're|your|he|she|there|there's|here|here's|both|neither|none|das|es|"
+    r"eso|esto|aquello|ese|esa|ça|cela|ce|c'est) (?!(?:\w+ )*\d)|(?:this|that|these|those|dies|dieser|diese) "
+    r"(?:is|are|was|were|looks?|seems?|sounds?|feels?|works?|makes?|does|did|has|have|can|could|will|would|should|"
+    r"means?|ist|sind|war|sieht|klingt) "
 )
 _REPLY = frozenset(
     "great nice perfect sure thanks thank good awesome sounds haha ha aw wow lovely exactly right agreed same cool"
@@ -199,6 +201,7 @@ def features(sentence: str) -> dict[str, int]:
         "under 3 words": len(words) < 3, "over 8 words": len(words) > 8, "comma": comma,
         "colon": re.search(r"[:=]\s", sentence) is not None, "says": says, "task, lasting": task and lasting,
         "task, comma": task and comma, "says, lasting": says and lasting, "says, seen": says and seen,
-        "says, name": says and name, "own": not asks and first in _OWN, "pointing": not asks and first in _POINTING,
-        "reply": not _REPLY.isdisjoint((first, *words[:1])), "seeking": _SEEKING.search(plain) is not None,
+        "says, name": says and name, "own": not asks and first in _OWN,
+        "pointing": not (asks or lasting) and _POINTS.match(f"{order} ") is not None,
+        "reply": not (lasting or _REPLY.isdisjoint((first, *words[:1]))), "seeking": _SEEKING.search(plain) is not None,
     }  # fmt: skip

@@ -13,8 +13,8 @@ CATALOG = shipped_catalog()
 EXTRACTION_FLOORS = {"tune": (1.0, 0.05), "held": (1.0, 0.04), "fresh": (1.0, 0.009)}
 SUPERSESSION_FLOORS = {"tune": 0.28, "held": 0.16, "fresh": 0.05}
 SIGNAL_BOUNDS = {
-    False: {"tune": (0.9, 0.12), "held": (0.93, 0.12), "fresh": (0.85, 0.2)},
-    True: {"tune": (0.98, 0.18), "held": (0.98, 0.18), "fresh": (0.95, 0.41)},
+    False: {"tune": (0.9, 0.13), "held": (0.93, 0.13), "fresh": (0.85, 0.2)},
+    True: {"tune": (0.98, 0.22), "held": (0.98, 0.22), "fresh": (0.95, 0.41)},
 }
 
 

@@ -56,6 +56,23 @@ def test_the_question_is_short_and_never_learned() -> None:
     assert is_recalled(QUESTION) and is_recalled(f"Stop hook feedback:\n{QUESTION}")
 
 
+@pytest.mark.parametrize("text", [
+    "This repo uses pnpm, not npm.",
+    "She's allergic to nuts.",
+    "You should always call me Max.",
+    "These servers are owned by the Oslo team.",
+    "There's a freeze from 1 to 7 June.",
+    "Thanks, the deploy is on Fridays from now on.",
+])  # fmt: skip
+def test_a_word_that_points_or_thanks_hides_no_fact(clawmem: Command, text: str) -> None:
+    assert QUESTION in turn(clawmem, text, "shell")
+
+
+@pytest.mark.parametrize("text", ["That looks better.", "It still fails.", "Thanks, that works.", "You're right."])
+def test_what_only_points_is_not_asked_about(clawmem: Command, text: str) -> None:
+    assert turn(clawmem, text, "shell") == ""
+
+
 def test_a_turn_is_asked_about_once(clawmem: Command) -> None:
     assert QUESTION in turn(clawmem, TELLS, "shell")
     assert call(clawmem, "turn", "shell") == ""
