@@ -180,7 +180,8 @@ def doubt_about(statement: str) -> str | None:
     words = [word for word in re.findall(r"[\w'’-]+", statement) if any(map(str.isalnum, word))]
     if statement.rstrip().endswith("?") and words:
         return "reads as a question: `clawmem recall` answers one"
-    if not words or (len(words) == 1 and statement.isascii()) or words[-1].lower() in _UNFINISHED:
+    stops = not statement[-1:].isalnum() or words[-1].lower() not in _UNFINISHED  # "Bruno left; Annika is."
+    if not words or (len(words) == 1 and statement.isascii()) or not stops:
         return "states nothing alone; `clawmem undo` takes it back"
     if found := _NO_DAY.search(statement):
         return f"names a day that does not exist: {found[0]}"

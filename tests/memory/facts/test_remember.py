@@ -475,6 +475,7 @@ def test_what_an_unattended_run_stores_has_the_trust_of_what_it_comes_from(vault
         ("The demo is on April 31.", "a day that does not exist: April 31"),
         ("The demo is on 30 April 2027.", ""),
         ("He reads 31 novels.", ""),
+        ("Tom left, and nobody knows where he is.", ""),
         ("猫が好きです", ""),
     ],
 )
