@@ -196,7 +196,8 @@ def _by_words(text: str, wanted: Day, message: date) -> bool:
         return False
     away = (day - message).days
     return (
-        day in _read(text, message)
+        away == 0  # what is said of no other day is of that of the message
+        or day in _read(text, message)
         or (any(WEEKDAYS.get(word) == day.weekday() for word in words if len(word) > 2) and abs(away) <= _WITHIN_DAYS)
         or any(_NEAR.get(word) == away for word in words)
         or any(_part(match, day) for match in _PARTS.finditer(text))

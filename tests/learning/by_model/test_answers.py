@@ -95,6 +95,12 @@ def test_what_does_not_stand_is_dropped_and_counted(change: Mapping[str, Any], r
     assert found.dropped == {reason: 1}
 
 
+def test_the_day_of_the_message_was_said() -> None:
+    day = {**GHENT, "statement": "On 2 November 2026 Clara lives in Ghent."}
+    assert only(day).statement.startswith("On 2 November 2026")
+    assert read({**day, "statement": day["statement"].replace("2 Nov", "3 Nov")}).dropped
+
+
 def test_what_the_speaker_quotes_is_no_fact_about_the_speaker() -> None:
     message = event("Translate this into French: I live in Madrid.", speaker="Ana")
     claimed = fact(
