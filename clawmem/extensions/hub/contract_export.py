@@ -145,7 +145,10 @@ class _Writer:
             moved = by_ids(index, gone)
             removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
             items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
-            return lines + [{**_open(line), "status": REVOKED} for line in self.lines(index, items)]
+            return lines + [
+                {key: value for key, value in line.items() if key != "superseded_by"} | {"status": REVOKED}
+                for line in self.lines(index, items)
+            ]
 
         return act
 
@@ -218,12 +221,9 @@ def first_commits(vault: Vault, ids: Collection[str] | None = None) -> dict[str,
 
 
 def _is_exported(caller: Caller, entity: str, name: str | None) -> bool:
-    return may_read(caller, entity) and not _is_unsent(entity) and name in (None, entity)
-
-
-def _is_unsent(entity: str) -> bool:
-    """Return whether an entity holds what waits for promotion, or copies that others pull for themselves."""
-    return is_candidate_place(entity) or holds_copies(entity)
+    """Return whether an entity is exported: not what waits for promotion, or copies that others pull for themselves."""
+    unsent = is_candidate_place(entity) or holds_copies(entity)
+    return may_read(caller, entity) and not unsent and name in (None, entity)
 
 
 def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
@@ -240,19 +240,8 @@ def _contract_id(placed: PlacedFact | None) -> str | None:
     return own.get("id") if own else placed.fact.id
 
 
-def _open(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in line.items() if key != "superseded_by"}
-
-
 BATCH_LINES = 2_000
 BATCH_BYTES = 8 << 20
-
-
-class RefusedLine(NamedTuple):
-    """A line that is not of the contract: its 1-based number, and why not."""
-
-    number: int
-    reason: str
 
 
 class Published(NamedTuple):
@@ -265,12 +254,13 @@ class Published(NamedTuple):
 
 def publish(
     vault: Vault,
-    lines: Iterable[Line | RefusedLine],
+    lines: Iterable[Line | LineAnswer],
     caller: Caller,
     trust: str = "external",
     asks: Asks | None = None,
 ) -> Iterator[Published]:
-    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines.
+    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines. One that is
+    not of the contract is given as the answer to it.
 
     `trust` is the highest trust of the claims. `asks` says for which new facts a person decides, beside those that
     are quarantined. Each batch takes the writer lock anew. A failure that is not of one
@@ -279,15 +269,13 @@ def publish(
     for batch in _batches(lines):
         good = [line for line in batch if isinstance(line, Line)]
         published = _store(vault, good, caller, trust, asks) if good else Published(())
-        refused = [
-            LineAnswer(line.number, REFUSED, reason=line.reason) for line in batch if isinstance(line, RefusedLine)
-        ]
+        refused = [line for line in batch if isinstance(line, LineAnswer)]
         answers = sorted((*published.answers, *refused), key=lambda answer: answer.line)
         yield published._replace(answers=tuple(answers))
 
 
-def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | RefusedLine]]:
-    batch: list[Line | RefusedLine] = []
+def _batches(lines: Iterable[Line | LineAnswer]) -> Iterator[list[Line | LineAnswer]]:
+    batch: list[Line | LineAnswer] = []
     size = 0
     for line in lines:
         batch.append(line)

@@ -317,7 +317,11 @@ def _check_promotable(placed: PlacedFact, verdicts: Sequence[GateResult]) -> Non
 
 
 def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tuple[str, ...]:
-    gone = _ended_here(vault, shared) if shared else ()
+    """Withdraw those of some facts of this vault that were retracted or redacted here. Return their ids.
+
+    One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
+    known = run_query(vault, lambda index: by_ids(index, shared)) if shared else {}
+    gone = tuple(text for text in sorted(known) if _is_ended(known[text].fact))
     if gone:
 
         def withdraw(connection: HubConnection) -> None:
@@ -326,14 +330,6 @@ def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tupl
 
         ask_organisation(vault, withdraw)
     return gone
-
-
-def _ended_here(vault: Vault, shared: Mapping[str, object]) -> tuple[str, ...]:
-    """Return those of some facts of this vault that were retracted or redacted here.
-
-    One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
-    known = run_query(vault, lambda index: by_ids(index, shared))
-    return tuple(text for text in sorted(known) if _is_ended(known[text].fact))
 
 
 def _is_ended(fact: Fact) -> bool:

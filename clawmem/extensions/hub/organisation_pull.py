@@ -129,7 +129,10 @@ def plan_pull(
     are no such copies. `moment` is ISO 8601, UTC. `redacted` are ids of copies whose origin was redacted."""
     kept, refused, seen = list[PlacedFact](), list[tuple[str, str]](), set[str]()
     for found in offered:
-        fact = pulled_fact(found.fact, _origin(org, found))
+        origin = FactOrigin(
+            org, found.vault, found.entity, found.scopes, found.author, found.commit, found.path, found.line
+        )
+        fact = pulled_fact(found.fact, origin)
         if fact.status != ACTIVE or fact.id in redacted:
             continue
         known = here.get(fact.id)
@@ -137,7 +140,9 @@ def plan_pull(
             refused.append((fact.id, reason))
             continue
         seen.add(fact.id)
-        if known and _is_redacted_here(found.fact, known.fact):
+        # In this vault, and not at the origin.
+        redacted_here = known and _is_marked(known.fact) and not _is_marked(found.fact)
+        if known and redacted_here and _words(found.fact) != _words(known.fact):
             refused.append((fact.id, "it was redacted here"))
             continue
         fresh = _with_own_fields(fact, known.fact) if known else fact
@@ -162,25 +167,12 @@ def _refusal(
     origin = origin_of(known.fact) if known else None
     if fact.id in seen or (origin is not None and origin.vault != found.vault):
         return f"the vault {found.vault} has another fact of that id"
-    secret = next((match for text in _texts(fact) if (match := find_secret(text))), None)
+    secret = next((match for text in filter(None, (*_words(fact), *fact.tags)) if (match := find_secret(text))), None)
     return f"it contains what looks like a credential ({secret.rule})" if secret else ""
-
-
-def _is_redacted_here(offered: Fact, known: Fact) -> bool:
-    """Return whether the words of a copy were redacted in this vault, and not at the origin."""
-    return _is_marked(known) and not _is_marked(offered) and _words(offered) != _words(known)
 
 
 def _is_marked(fact: Fact) -> bool:
     return _REDACTED in (fact.metadata or {})
-
-
-def _texts(fact: Fact) -> list[str]:
-    return [text for text in (fact.fact, fact.subject, fact.object, *fact.tags) if text]
-
-
-def _origin(org: str, found: HubFact) -> FactOrigin:
-    return FactOrigin(org, found.vault, found.entity, found.scopes, found.author, found.commit, found.path, found.line)
 
 
 def _with_own_fields(fact: Fact, known: Fact) -> Fact:

@@ -25,7 +25,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, Fact, check_prefix
+from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, check_prefix
 from clawmem.model.facts.fact_words import change_labels, fact_line
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.language.dates import day_of
@@ -71,7 +71,8 @@ class OrganisationHits(NamedTuple):
     def data(self) -> dict[str, Any]:
         """Return the organisation's part of an answer as callers of --json get it."""
         problem = {"problem": self.problem.message} if self.problem else {}
-        return {"org": self.org, "facts": [hit_data(self.org, hit) for hit in self.hits], **problem}
+        facts = [{**_fact_data(self.org, hit.found), "score": round(hit.score, 4)} for hit in self.hits]
+        return {"org": self.org, "facts": facts, **problem}
 
     def statements(self) -> list[str]:
         """Return the statements of the facts."""
@@ -219,7 +220,9 @@ def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
 
 def organisation_line(org: str, found: HubFact) -> str:
     """Return a fact of the organisation as a line of context: its dates, the scope that shows it, vault and author."""
-    return f"- {servable(found.fact.fact)} ({servable(', '.join(_remarks(org, found)))})\n"
+    fact = found.fact
+    remarks = [fact_dates(fact), origin_words(org, found), f"by {author_name(found)}", *change_labels(fact)]
+    return f"- {servable(fact.fact)} ({servable(', '.join(remarks))})\n"
 
 
 def with_organisation(
@@ -274,18 +277,8 @@ def _fact_data(org: str, found: HubFact) -> dict[str, Any]:
     return {"id": fact.id, "fact": fact.fact, "entity": found.entity, **about, "origin": origin}
 
 
-def hit_data(org: str, hit: HubHit) -> dict[str, Any]:
-    """Return a found fact as callers of --json get it, with its score."""
-    return {**_fact_data(org, hit.found), "score": round(hit.score, 4)}
-
-
 def _line(org: str, found: HubFact) -> str:
     labels = "".join(f", {change_label}" for change_label in change_labels(found.fact))
     text = visible(one_line(f"{author_name(found)}: {found.fact.fact}"))
     origin = visible(one_line(origin_words(org, found)))
     return f"{found.fact.id}  organisation  {day_of(found.fact.timestamp)}  {text}  ({origin}{labels})"
-
-
-def _remarks(org: str, found: HubFact) -> list[str]:
-    fact: Fact = found.fact
-    return [fact_dates(fact), origin_words(org, found), f"by {author_name(found)}", *change_labels(fact)]

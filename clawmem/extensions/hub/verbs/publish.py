@@ -8,9 +8,9 @@ from typing import IO, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extensions.hub.contract import Line, numbered_lines, read_line
-from clawmem.extensions.hub.contract_export import Published, RefusedLine
+from clawmem.extensions.hub.contract_export import Published
 from clawmem.extensions.hub.contract_export import publish as act
-from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED
+from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED, LineAnswer
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.reading import opened
@@ -55,12 +55,12 @@ def publish(
     return Feed(records(), _words, end)
 
 
-def _lines(o: IO[bytes]) -> Iterator[Line | RefusedLine]:
+def _lines(o: IO[bytes]) -> Iterator[Line | LineAnswer]:
     for number, data in numbered_lines(o):
         try:
             yield read_line(number, data)
         except InvalidInput as problem:
-            yield RefusedLine(number, problem.message)
+            yield LineAnswer(number, REFUSED, reason=problem.message)
 
 
 def _words(record: Mapping[str, Any]) -> str:
