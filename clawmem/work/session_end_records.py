@@ -194,6 +194,21 @@ def decision_record(record: Mapping[str, Any], scope: WorkScope, agent: str | No
     }
 
 
+def guardrail_record(record: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+    """Return the fact of a guardrail, with the keys of `guardrails` in the schema of the end of a session. Without an
+    agent, a person gives it."""
+    about = {key: record.get(key) for key in ("why", "failure_mode", "agents", "evidence")}
+    return {
+        "fact": record["rule"],
+        "category": GUARDRAIL,
+        "source": _source(scope, agent),
+        "trust": "agent" if agent else None,
+        "agent": agent,
+        "details": _said({**about, **_where(scope)}),
+        **scope.values(),
+    }
+
+
 def _where(scope: WorkScope) -> dict[str, Any]:
     return {"task": scope.task, "stage": scope.stage, "session": scope.session}
 
@@ -215,21 +230,7 @@ def _guardrails(
     writer = ProposalWriter(work)
     proposals, changes, notices = [], [], []
     for at, other in enumerate(value):
-        record = {
-            "fact": other["rule"],
-            "category": GUARDRAIL,
-            "source": _source(scope, work.caller.agent),
-            "trust": "agent" if work.caller.agent else None,
-            "agent": work.caller.agent,
-            "details": _said(
-                {
-                    "why": other["why"],
-                    **{key: other.get(key) for key in ("failure_mode", "agents", "evidence")},
-                    **_where(scope),
-                }
-            ),
-            **scope.values(),
-        }
+        record = guardrail_record(other, scope, work.caller.agent)
         draft = without_secrets(work.vault, _checked(work, f"guardrails[{at}]", record))
         entity = scope.entity() or work.vault.settings.words("defaults.entity")
         filed = writer.file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {other['why']}"))

@@ -29,7 +29,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.text import one_line, some_of
 from clawmem.model.proposals.proposal import BY_EVALUATION
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.parsing import read_log
 from clawmem.vault.git.git import resolve_commit, write_snapshot
 from clawmem.vault.git.refs import git_dir_of, read_head
 from clawmem.vault.vault import Vault
@@ -162,9 +162,8 @@ class Evaluation(NamedTuple):
     extra: Mapping[str, Any] = {}
 
 
-def parse_evaluations(data: bytes, path: str, yaml: Yaml) -> tuple[Evaluation, ...]:
-    """Read the evaluations, oldest first. Raise Unreadable, naming the line and the key."""
-    return read_log(Evaluation, data, path, yaml)
+parse_evaluations = partial(read_log, Evaluation)
+"""Reads the evaluations, oldest first. Raises Unreadable, naming the line and the key."""
 
 
 # A pattern of a stranger may take for ever. Seconds for one file.

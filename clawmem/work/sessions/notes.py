@@ -39,6 +39,7 @@ from clawmem.work.sessions.records import (
     notes_since_checkpoint,
     record_path,
     session_change,
+    stored_record,
     with_entries,
 )
 
@@ -126,9 +127,8 @@ def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
 
 
 def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions:
-    path = record_path(record)
     with writing(vault, caller._replace(agent=record.agent, session=record.id), "fold") as work:
-        before = parse_session(work.read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
+        before = stored_record(work.read, record)
         seen = with_entries(before, read_entries(vault, record.id))
         seen = seen._replace(state=state_at(seen, caller.now, vault.settings.number(ABANDONED_AFTER)))
         if seen._replace(last_seen=before.last_seen) == before:
@@ -136,7 +136,7 @@ def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions
         entries, consumed = take_entries(vault, record.id)
         after = with_entries(before, entries)._replace(state=seen.state)
         added = len(after.notes) - len(before.notes)
-        writes: dict[str, bytes | None] = {path: render_session(after)}
+        writes: dict[str, bytes | None] = {record_path(record): render_session(after)}
         if after.state == ABANDONED:
             writes |= work_given_back(work, after)
         else:

@@ -84,7 +84,10 @@ def run(
             worse += [(other_suite.id, change) for change in regressions(before, result)]
             keep_run(vault, caller, result)
     bad = _failing(suites, found)
-    data = {"runs": [_run_data(run) for run in found], "regressions": [_change(*pair) for pair in worse]}
+    data = {
+        "runs": [data_of(run, summary=[row._asdict() for row in score_rows(run)]) for run in found],
+        "regressions": [_change(*pair) for pair in worse],
+    }
     code = REFUSED if worse or bad else DONE
     talk = [f"{run.suite}: kept as {run.id}" for run in found]
     talk += [f"{name}: passed before and fails now: {change.test} ({change.arm})" for name, change in worse]
@@ -105,10 +108,10 @@ def run(
 def list_(call: Call) -> Answer:
     """List the suites, with the score of the last run of each."""
     vault = call.runtime.vault()
-    result = list_suites(vault)
+    suites, notices = list_suites(vault)
     last = {eval_run.suite: eval_run for eval_run in eval_runs(vault)}
     data, rows = [], []
-    for suite in result.suites:
+    for suite in suites:
         run = last.get(suite.id)
         passed = None if run is None else sum(score.outcome == PASSED for score in run.scores)
         total = None if run is None else len(run.scores)
@@ -126,7 +129,7 @@ def list_(call: Call) -> Answer:
         )
         score = f"{passed} of {total} ({run.id})" if run else "not run yet"
         rows.append((suite.id, suite.kind, str(len(suite.tests)), score, suite.description))
-    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), result.notices)
+    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), notices)
 
 
 def compare(
@@ -172,13 +175,12 @@ def add(
     return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.test.description}"])
 
 
-def _suites(call: Call, name: str | None, size: int | None) -> tuple[tuple[Suite, ...], Sequence[str]]:
+def _suites(call: Call, name: str | None, size: int | None) -> tuple[Sequence[Suite], Sequence[str]]:
     if name is not None:
-        return (_sized(call, name, size),), ()
+        return [_sized(call, name, size)], ()
     if size is not None:
         raise InvalidInput("--size needs a suite.", "Example: clawmem eval run memory --size 5")
-    result = list_suites(call.runtime.vault())
-    return result.suites, result.notices
+    return list_suites(call.runtime.vault())
 
 
 def _sized(call: Call, name: str, size: int | None) -> Suite:
@@ -225,10 +227,6 @@ def _lines(runs: Sequence[EvalRun]) -> Table:
 def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
     numbers = (row.passed, row.tests, row.unjudged, row.lacks, row.barred)
     return (run.suite, row.category, row.arm, *map(str, numbers))
-
-
-def _run_data(run: EvalRun) -> dict[str, Any]:
-    return data_of(run, summary=[row._asdict() for row in score_rows(run)])
 
 
 def _change(suite: str, change: OutcomeChange) -> dict[str, Any]:
