@@ -185,10 +185,7 @@ class _Builder:
         """Return the links on pages of the wiki that people wrote, by page."""
         paths = self.vault.files_at(self._head, FOLDER) if self._head else ()
         pages = sorted(path for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md"))
-        written: dict[str, str | None] = {}
-        for start in range(0, len(pages), _AT_ONCE):
-            found = self._contents(pages[start : start + _AT_ONCE])
-            written |= {path: outside_markers(text) for path, text in found.items()}
+        written = {path: outside_markers(text) for path, text in self._contents(pages)}
         return hand_links(written, {}, self._entries, topics)
 
     def _pages(self, links: Links, totals: Mapping[str, int], said: Said) -> Iterator[SitePage]:
@@ -206,20 +203,15 @@ class _Builder:
         groups = topic_links(self._entries, totals)
         paths = {topic: topic_page(topic) for topic in sorted(groups)}
         pages = [TopicPage(path, topic, groups[topic], links.get(path, ())) for topic, path in paths.items()]
-        notes: dict[str, str] = {}
-        for start in range(0, len(pages), _AT_ONCE):
-            notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
+        notes = self._texts(list(paths.values()))
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 
     def _talks(self) -> dict[str, Conversation]:
         """Return what was said to all, by the path of its page. A message that somebody marked, or whose source names
         who was there, may be for some people only."""
-        paths = (
-            [path for path in self.vault.files_at(self._head, "ledger") if path.endswith(".jsonl")]
-            if self._head
-            else []
-        )
-        events = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
+        ledger = self.vault.files_at(self._head, "ledger") if self._head else ()
+        days = self._contents([path for path in ledger if path.endswith(".jsonl")])
+        events = [event for path, text in days for event in parse_events(text.encode(), path)]
         marked = {target for event in events if (target := marked_by(event))}
         for_some = {MARK, *PARTICIPANTS}
         shown = [
@@ -242,7 +234,7 @@ class _Builder:
             for talk in talks
             for event in talk.events
         ]
-        for path, text in self._contents([path for path in pages if path.startswith("daily/")]).items():
+        for path, text in self._contents([path for path in pages if path.startswith("daily/")]):
             day = path.rpartition("/")[2].removesuffix(".md")
             rows += [SaidOf(f"{day}T{line.time or ''}", "note", line.text, own_path(path)) for line in note_lines(text)]
         found: dict[str, tuple[SaidOf, ...]] = {}
@@ -258,27 +250,29 @@ class _Builder:
             return {}
         taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
         paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path, messages)]
-        titles: dict[str, str] = {}
-        for start in range(0, len(paths), _AT_ONCE):
-            for path, text in self._contents(paths[start : start + _AT_ONCE]).items():
-                if generated_part(text) is None or (path.startswith("daily/") and note_lines(text)):
-                    titles[path] = _title(path, text)
-        return dict(sorted(titles.items()))
+        return {
+            path: _title(path, text)
+            for path, text in self._contents(sorted(paths))
+            if generated_part(text) is None or (path.startswith("daily/") and note_lines(text))
+        }
 
     def _own(self, paths: Iterable[str]) -> Iterator[OwnPage]:
-        for path, text in self._contents(sorted(paths)).items():
+        for path, text in self._contents(sorted(paths)):
             notes = [f"- {' '.join(filter(None, line))}" for line in note_lines(text)]
             body = "\n".join(notes) if path.startswith("daily/") else split_front_matter(text)[1]
             yield OwnPage(path, _title(path, text), body)
 
     def _texts(self, paths: list[str]) -> dict[str, str]:
         """Return what people wrote on some pages, as HEAD has them; nothing for those who may not see everything."""
-        found = {} if self.index.is_restricted else self._contents(paths)
-        return {path: own_text(found[path]) if path in found else "" for path in paths}
+        found = () if self.index.is_restricted else self._contents(paths)
+        return {**dict.fromkeys(paths, ""), **{path: own_text(text) for path, text in found}}
 
-    def _contents(self, paths: list[str]) -> dict[str, str]:
-        found = self.vault.contents_at(self._head, paths) if self._head else {}
-        return {path: data.decode("utf-8-sig", errors="replace") for path, data in found.items() if data is not None}
+    def _contents(self, paths: list[str]) -> Iterator[tuple[str, str]]:
+        """Yield the files that HEAD has, with their texts, some of them in memory at once."""
+        for start in range(0, len(paths) if self._head else 0, _AT_ONCE):
+            for path, data in self.vault.contents_at(self._head, paths[start : start + _AT_ONCE]).items():
+                if data is not None:
+                    yield path, data.decode("utf-8-sig", errors="replace")
 
 
 def _title(path: str, text: str) -> str:
@@ -371,12 +365,12 @@ def _written(path: Path, content: bytes) -> bool:
 
 
 def _files(folder: Path) -> set[str]:
-    """Return the files of the last build. Earlier versions recorded them with their sizes."""
+    """Return the files of the last build."""
     try:
         files = json.loads((folder / RECORD).read_text("utf-8"))["files"]
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         return set()
-    return {path for path in files if isinstance(path, str)} if isinstance(files, list | dict) else set()
+    return {path for path in files if isinstance(path, str)} if isinstance(files, list) else set()
 
 
 def _record(folder: Path, files: Iterable[str]) -> None:

@@ -324,12 +324,11 @@ class Live:
         return state
 
 
-class _State:
+class _State(NamedTuple):
     """What was known at the last look."""
 
-    def __init__(self, signature: _Signature, sessions: dict[str, SessionRecord]) -> None:
-        self.signature = signature
-        self.sessions = sessions
+    signature: _Signature
+    sessions: dict[str, SessionRecord]
 
 
 def _signature(vault: Vault) -> _Signature:
