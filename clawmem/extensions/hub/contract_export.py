@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from clawmem.errors import (
@@ -112,14 +113,11 @@ class _Writer:
 
         names = run_query(self._vault, wanted)
         for start in range(0, len(names), _ENTITIES):
-            yield from run_query(self._vault, self._lines_of(names[start : start + _ENTITIES]))
+            yield from run_query(self._vault, partial(self._lines_of, names=names[start : start + _ENTITIES]))
 
-    def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
-        def act(index: Index) -> list[dict[str, Any]]:
-            placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
-            return self.lines(index, [each for each in placed if status_of(each.fact) != REVOKED])
-
-        return act
+    def _lines_of(self, index: Index, names: Sequence[str]) -> list[dict[str, Any]]:
+        placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
+        return self.lines(index, [each for each in placed if status_of(each.fact) != REVOKED])
 
     def changed(
         self, caller: Caller, name: str | None, start: str, head: str, notices: list[str]
@@ -130,27 +128,24 @@ class _Writer:
         for at in range(0, len(paths), _FILES):
             part = paths[at : at + _FILES]
             old, new = (self._facts(commit, part, notices) for commit in (start, head))
-            yield from run_query(self._vault, self._differences(old, new))
+            yield from run_query(self._vault, partial(self._differences, before=old, after=new))
 
     def _differences(
-        self, before: Mapping[str, PlacedFact], after: Mapping[str, PlacedFact]
-    ) -> Callable[[Index], list[dict[str, Any]]]:
-        def act(index: Index) -> list[dict[str, Any]]:
-            old, new = _public(index, before, after)
-            known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
-            then = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
-            found = self._identified(index, _in_order(known))
-            lines = [record["line"] for record in found if record["line"] != then.get(record["fact"])]
-            gone = [fact_id for fact_id in old if fact_id not in new]
-            moved = by_ids(index, gone)
-            removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
-            items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
-            return lines + [
-                {key: value for key, value in line.items() if key != "superseded_by"} | {"status": REVOKED}
-                for line in self.lines(index, items)
-            ]
-
-        return act
+        self, index: Index, before: Mapping[str, PlacedFact], after: Mapping[str, PlacedFact]
+    ) -> list[dict[str, Any]]:
+        old, new = _public(index, before, after)
+        known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
+        then = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
+        found = self._identified(index, _in_order(known))
+        lines = [record["line"] for record in found if record["line"] != then.get(record["fact"])]
+        gone = [fact_id for fact_id in old if fact_id not in new]
+        moved = by_ids(index, gone)
+        removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
+        items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
+        return lines + [
+            {key: value for key, value in line.items() if key != "superseded_by"} | {"status": REVOKED}
+            for line in self.lines(index, items)
+        ]
 
     def _facts(self, commit: str, paths: Sequence[str], notices: list[str]) -> dict[str, PlacedFact]:
         found: dict[str, PlacedFact] = {}
@@ -174,9 +169,9 @@ class _Writer:
         found = []
         for other_placed in every:
             follower = successors.get(other_placed.fact.superseded_by or "")
-            line = line_of(
-                other_placed.fact, other_placed.entity, self._author(other_placed.fact), _contract_id(follower)
-            )
+            own = published_values(follower.fact) if follower else {}
+            replaced_by = own.get("id") if own or not follower else follower.fact.id
+            line = line_of(other_placed.fact, other_placed.entity, self._author(other_placed.fact), replaced_by)
             found.append({"fact": other_placed.fact.id, "line": line})
         return found
 
@@ -188,9 +183,8 @@ class _Writer:
             return fact.agent
         if self._recorded is None:
             self._recorded = first_commits(self._vault)
-        return self._recorded[fact.id][1] if fact.id in self._recorded else self._owner()
-
-    def _owner(self) -> str:
+        if fact.id in self._recorded:
+            return self._recorded[fact.id][1]
         if self._person is None:
             found = personal_identity(self._vault.git)
             self._person = f"{found.name} <{found.email}>" if found else _UNKNOWN
@@ -231,13 +225,6 @@ def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
     every = list(placed)
     closed = [other_placed for other_placed in every if not other_placed.fact.is_current]
     return [other_placed for other_placed in every if other_placed.fact.is_current] + closed[::-1]
-
-
-def _contract_id(placed: PlacedFact | None) -> str | None:
-    if placed is None:
-        return None
-    own = published_values(placed.fact)
-    return own.get("id") if own else placed.fact.id
 
 
 BATCH_LINES = 2_000

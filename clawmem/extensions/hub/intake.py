@@ -34,12 +34,8 @@ KnownIds = Callable[[str], set[str]]
 """Returns the ids of the facts that the hub has from a file."""
 
 
-class _Origin(NamedTuple):
-    """Where a fact of a merge was recorded: the commit on the other side, and the place there."""
-
-    commit: str
-    path: str
-    put: FactPut
+_Origins = dict[str, tuple[str, str, "FactPut"]]
+"""Where facts of a merge were recorded, by their ids: the commit on the other side, the path, and the place there."""
 
 
 class Reading:
@@ -63,7 +59,7 @@ class Reading:
         commit, files = next(changes, ("", []))
         commits = 0
         for step in steps:
-            origins: dict[str, _Origin] = {}
+            origins: _Origins = {}
             for info in (*step.merged, step.commit):
                 found: list[FileChange] = []
                 if info.commit == commit:
@@ -81,7 +77,7 @@ class Reading:
         if self._rows:
             yield Batch(self._rows, steps[-1].commit.commit)
 
-    def _take(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
+    def _take(self, commit: str, files: Sequence[FileChange], origins: _Origins) -> None:
         """Add the rows for what a step changed. Facts that moved to another file come before what is gone from one."""
         put: dict[str, LogRow] = {}
         gone: list[tuple[str, str]] = []
@@ -101,11 +97,11 @@ class Reading:
         self._rows += [LogRow(FACT_GONE, text, commit, {"path": path}) for text, path in gone if text not in put]
         self._rows += others
 
-    def _remember(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
+    def _remember(self, commit: str, files: Sequence[FileChange], origins: _Origins) -> None:
         """Note which facts a commit on the other side of a merge recorded."""
         for file in files:
             if is_items(file.path) and (change := self._change(file)):
-                origins.update({put.fact.id: _Origin(commit, file.path, put) for put in change.put})
+                origins.update({put.fact.id: (commit, file.path, put) for put in change.put})
 
     def _change(self, file: FileChange) -> ItemsChange | None:
         """Return what a change of a file of facts is; None if its new version cannot be read."""
@@ -188,11 +184,11 @@ def _commit_row(info: CommitInfo) -> LogRow:
     return LogRow(COMMIT, info.commit, info.commit, body)
 
 
-def _fact_row(commit: str, path: str, put: FactPut, origins: dict[str, _Origin]) -> LogRow:
+def _fact_row(commit: str, path: str, put: FactPut, origins: _Origins) -> LogRow:
     """Return the row for a fact. One that a merge brought is of the commit that recorded it."""
-    origin = origins.get(put.fact.id)
-    if origin is not None and origin.put.fact == put.fact and origin.path == path:
-        commit, put = origin.commit, origin.put
+    first, of_path, recorded = origins.get(put.fact.id, (commit, path, put))
+    if recorded.fact == put.fact and of_path == path:
+        commit, put = first, recorded
     body = {"record": fact_to_record(put.fact), "entity": name_of_path(path) or path, "path": path, "line": put.line}
     return LogRow(FACT, put.fact.id, commit, body)
 

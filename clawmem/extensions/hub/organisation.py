@@ -20,14 +20,11 @@ from clawmem.extensions.hub.postgres.connect import HubAddress, ask, hub_address
 from clawmem.extensions.hub.postgres.organisation import (
     HubIdentity,
     OwnVault,
-    Promotion,
     VaultMarks,
     ask_promotion,
-    decide_promotion,
     identity,
     own_vaults,
     promoted_facts,
-    promotions,
     readable_counts,
     withdraw_promotions,
 )
@@ -289,16 +286,6 @@ def withdraw_what_ended(vault: Vault, caller: Caller) -> tuple[str, ...]:
 
     own, shared = ask_organisation(vault, read)
     return _withdraw_gone(vault, own, shared)
-
-
-def list_promotions(vault: Vault, status: str) -> tuple[HubIdentity, tuple[Promotion, ...]]:
-    """Return who asks, and the promotions of a status that they may decide or asked for."""
-    return ask_organisation(vault, lambda connection: (identity(connection), tuple(promotions(connection, status))))
-
-
-def decide(vault: Vault, number: int, approved: bool, reason: str | None) -> str:
-    """Approve or reject a promotion as a person, and return its status. Rejecting an approved one withdraws it."""
-    return ask_organisation(vault, lambda connection: decide_promotion(connection, number, approved, reason))
 
 
 def _check_promotable(placed: PlacedFact, verdicts: Sequence[GateResult]) -> None:

@@ -52,15 +52,16 @@ class PullPlan(NamedTuple):
 
 
 class PullResult(NamedTuple):
-    """What a pull did: the ids of new, changed, retracted and redacted copies; those that still have to be redacted;
-    facts that were left out, each with the reason; facts of this vault that were withdrawn there; and the commit."""
+    """What a pull did: the ids of new, changed, retracted and redacted copies, and those that still have to be
+    redacted; the organisation; facts that were left out, each with the reason; facts of this vault that were withdrawn
+    there; and the commit."""
 
-    org: str
     added: tuple[str, ...]
     changed: tuple[str, ...]
     retracted: tuple[str, ...]
     redacted: tuple[str, ...]
     to_redact: tuple[str, ...]
+    org: str
     refused: tuple[tuple[str, str], ...]
     withdrawn: tuple[str, ...]
     commit: str | None
@@ -101,7 +102,7 @@ def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = F
         items = plan.redacted
     left = () if may_redact else plan.redacted
     return PullResult(
-        offered.org, added, changed, retracted, items, left, plan.refused, withdrawn, commit, tuple(notices)
+        added, changed, retracted, items, left, offered.org, plan.refused, withdrawn, commit, tuple(notices)
     )
 
 
@@ -129,10 +130,7 @@ def plan_pull(
     are no such copies. `moment` is ISO 8601, UTC. `redacted` are ids of copies whose origin was redacted."""
     kept, refused, seen = list[PlacedFact](), list[tuple[str, str]](), set[str]()
     for found in offered:
-        origin = FactOrigin(
-            org, found.vault, found.entity, found.scopes, found.author, found.commit, found.path, found.line
-        )
-        fact = pulled_fact(found.fact, origin)
+        fact = pulled_fact(found.fact, _origin(org, found))
         if fact.status != ACTIVE or fact.id in redacted:
             continue
         known = here.get(fact.id)
@@ -173,6 +171,10 @@ def _refusal(
 
 def _is_marked(fact: Fact) -> bool:
     return _REDACTED in (fact.metadata or {})
+
+
+def _origin(org: str, found: HubFact) -> FactOrigin:
+    return FactOrigin(org, found.vault, found.entity, found.scopes, found.author, found.commit, found.path, found.line)
 
 
 def _with_own_fields(fact: Fact, known: Fact) -> Fact:

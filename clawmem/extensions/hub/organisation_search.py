@@ -86,7 +86,9 @@ class OrganisationHits(NamedTuple):
         """Return a text for a prompt with the lines of the organisation that fit, and a remark if some do not."""
         text = with_organisation(result.text, result.tokens, result.counted_by, budget, self.org, self.hits)
         own: Any = result
-        return own._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by), left_out_notice(text)
+        more = f"{counted(text.left_out, 'line')} of the organisation did not fit; `clawmem org query` shows them"
+        joined = own._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by)
+        return joined, (more,) if text.left_out else ()
 
 
 class JoinedText(NamedTuple):
@@ -247,13 +249,6 @@ def with_organisation(
     joined = "".join((body, title.text, *kept, closing)).removesuffix("\n")
     how = "upper bound" if counted_by == "upper bound" else "mixed"
     return JoinedText(joined, budget - left, how, len(kept), len(hits) - len(kept))
-
-
-def left_out_notice(joined: JoinedText) -> tuple[str, ...]:
-    """Return a remark if lines of the organisation did not fit."""
-    if not joined.left_out:
-        return ()
-    return (f"{counted(joined.left_out, 'line')} of the organisation did not fit; `clawmem org query` shows them",)
 
 
 def origin_words(org: str, found: HubFact) -> str:

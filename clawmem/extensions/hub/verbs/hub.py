@@ -27,7 +27,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.model.language.dates import moment_of, parse_end, stamp
 from clawmem.model.language.text import counted, visible
-from clawmem.vault.exchange.mirror import Mirror, check_mirror_address, mirrors_folder
+from clawmem.vault.exchange.mirror import check_mirror_address, mirrors_folder
 
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
@@ -239,7 +239,7 @@ def worker(
     deleted."""
     runtime, address = call.runtime, _address(call, hub)
     folder = mirrors_folder(runtime.environment, runtime.home())
-    options = WorkerOptions(folder, lambda place: Mirror(place, runtime.environment), fetch_seconds, of_org)
+    options = WorkerOptions(folder, runtime.environment, fetch_seconds, of_org)
     if not once:
         return Feed(_events(work_on(address, options, every, embed_seconds), runtime.now))
     items = list(work_once(address, options))

@@ -15,7 +15,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.model.facts.fact import TRUSTS
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 
 
 def publish(
@@ -28,8 +28,7 @@ def publish(
     """Each line is a JSON object with entity, claim, source, confidence, timestamp and author; `clawmem schema
     contract` prints the schema. Each line gets one line as its answer: stored, changed, known, waits (for review) or
     refused. A line that comes again adds nothing. Exit code 4 if a line was refused."""
-    if trust not in TRUSTS:
-        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    check_choice(trust, "trust level", TRUSTS)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     count: Counter[str] = Counter()
     last: list[Published] = []
