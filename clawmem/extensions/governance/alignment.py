@@ -259,7 +259,9 @@ def new_decisions(work: WriteScope) -> tuple[list[AlignmentEntry], dict[str, byt
     entries, tasks = [], dict[str, Task]()
     for task in list_tasks(work.vault).tasks:
         evaluation = last.get(task.slug)
-        if evaluation is None or evaluation.id in known or task.ruling is None or not _is_person(task.decided_by):
+        # A person decided: a git identity, or nobody is named, as after an edit by hand.
+        by_person = task.decided_by in (None, A_PERSON) or "<" in str(task.decided_by)
+        if evaluation is None or evaluation.id in known or task.ruling is None or not by_person:
             continue
         at = task.decided or stamp(work.caller.now)
         if at < evaluation.at:
@@ -299,8 +301,3 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
 
 def _log_writes(items: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry]) -> dict[str, bytes | None]:
     return {ALIGNMENT: render_lines([*items, *entries])} if entries else {}
-
-
-def _is_person(decided_by: str | None) -> bool:
-    """Return whether a person decided: a git identity, or nobody is named, as after an edit by hand."""
-    return decided_by in (None, A_PERSON) or "<" in str(decided_by)

@@ -39,12 +39,11 @@ from clawmem.extensions.governance.suites.suite import (
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 
 if TYPE_CHECKING:
     from clawmem.extensions.governance.suites.graders import Judge
     from clawmem.extensions.governance.suites.run import InnerCommand, SuiteRunner
-    from clawmem.extensions.governance.suites.store import ScoreRow
 
 _SHOWN = 20
 # What the commands of a suite see of the environment.
@@ -67,9 +66,8 @@ def run(
     any test of a regression suite fails. A test without a model that it needs is not judged, and did not pass."""
     from clawmem.extensions.governance.suites.run import judging, run_suite
 
-    wrong = next((word for word in arm or () if word not in ARMS), None)
-    if wrong is not None:
-        raise InvalidInput(f"'{wrong}' is not an arm.", f"Choose one of {', '.join(ARMS)}.")
+    for word in arm or ():
+        check_choice(word, "arm", ARMS)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     suites, notices = _suites(call, suite, size)
     found, worse = list[EvalRun](), list[tuple[str, OutcomeChange]]()
@@ -84,10 +82,7 @@ def run(
             worse += [(other_suite.id, change) for change in regressions(before, result)]
             keep_run(vault, caller, result)
     bad = _failing(suites, found)
-    data = {
-        "runs": [data_of(run, summary=[row._asdict() for row in score_rows(run)]) for run in found],
-        "regressions": [_change(*pair) for pair in worse],
-    }
+    data = {"runs": [_run_data(run) for run in found], "regressions": [_change(*pair) for pair in worse]}
     code = REFUSED if worse or bad else DONE
     talk = [f"{run.suite}: kept as {run.id}" for run in found]
     talk += [f"{name}: passed before and fails now: {change.test} ({change.arm})" for name, change in worse]
@@ -220,13 +215,16 @@ def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str
 
 
 def _lines(runs: Sequence[EvalRun]) -> Table:
-    rows = [_row(run, row) for run in runs for row in score_rows(run)]
+    rows = [
+        (run.suite, row.category, row.arm, *map(str, (row.passed, row.tests, row.unjudged, row.lacks, row.barred)))
+        for run in runs
+        for row in score_rows(run)
+    ]
     return Table(("suite", "category", "arm", "passed", "of", "not judged", "lacks", "must not contain"), rows)
 
 
-def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
-    numbers = (row.passed, row.tests, row.unjudged, row.lacks, row.barred)
-    return (run.suite, row.category, row.arm, *map(str, numbers))
+def _run_data(run: EvalRun) -> dict[str, Any]:
+    return data_of(run, summary=[row._asdict() for row in score_rows(run)])
 
 
 def _change(suite: str, change: OutcomeChange) -> dict[str, Any]:
