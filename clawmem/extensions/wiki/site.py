@@ -73,14 +73,6 @@ _OWN_KINDS = (
 )  # fmt: skip
 
 
-class BuiltSite(NamedTuple):
-    """What a build did, the number of pages of entities, topics and people, and what the index says about itself."""
-
-    build: SiteBuild
-    pages: int
-    notices: tuple[str, ...]
-
-
 def build_site(
     vault: Vault,
     caller: Caller,
@@ -88,14 +80,14 @@ def build_site(
     render: Render,
     report: OnProgress | None = None,
     messages: bool = False,
-) -> BuiltSite:
+) -> SiteBuild:
     """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`. With `messages`,
     it has the notes of each day and what was said. What not everybody may see is left out.
 
     `render` makes the files of a site. `report` gets how far it is. Raise NotPermitted for a caller that may not read,
     StorageFailed if a file cannot be written."""
 
-    def act(index: Index) -> BuiltSite:
+    def act(index: Index) -> SiteBuild:
         with tempfile.TemporaryFile() as file:
             return _Builder(vault, index, caller, _Spool(file), report).build(folder, render, messages)
 
@@ -146,12 +138,13 @@ class _Builder:
         for name in self._names:
             check_may_read(caller, name)
 
-    def build(self, folder: Path, render: Render, messages: bool) -> BuiltSite:
+    def build(self, folder: Path, render: Render, messages: bool) -> SiteBuild:
         """Gather the pages, render them, and write the files."""
         site = self.site(messages)
         result = write_site(folder, render(site), self._report, len(self._entries))
         notices = (*self.index.notices, *unreadable_notices(self.index), *left_out(self.index))
-        return BuiltSite(result, len(site.entries) + len(site.totals) + len(site.others), notices)
+        pages = len(site.entries) + len(site.totals) + len(site.others)
+        return result._replace(pages=pages, notices=notices)
 
     def site(self, messages: bool = False) -> Site:
         """Gather the pages."""
@@ -296,12 +289,15 @@ RECORD = "clawmem-site.json"
 
 
 class SiteBuild(NamedTuple):
-    """The number of files of a site and their size in bytes, and how many files were written and removed."""
+    """The number of files of a site and their size in bytes, how many files were written and removed, the number of
+    pages of entities, topics and people, and what the index says about itself."""
 
     files: int
     size: int
     written: int
     removed: int
+    pages: int = 0
+    notices: tuple[str, ...] = ()
 
 
 def check_site_folder(vault: Vault, folder: Path) -> None:
@@ -325,27 +321,22 @@ def write_site(folder: Path, files: _Files, report: OnProgress | None = None, ex
 
     `report` gets the number of files made, of about `expected`. Raise StorageFailed if a file cannot be written."""
     try:
-        return _write(folder, _counted(files, report, expected))
+        return _write(folder, files, report, expected)
     except OSError as error:
         place = error.filename or folder
         raise StorageFailed(f"{place} cannot be written: {error.strerror}.", "The site is incomplete.") from None
 
 
-def _counted(files: _Files, report: OnProgress | None, expected: int) -> Iterator[tuple[str, bytes]]:
-    for number, made in enumerate(files):
-        if report is not None:
-            report(Progress("site: writing", number, max(expected, number), "files"))
-        yield made
-
-
-def _write(folder: Path, files: _Files) -> SiteBuild:
+def _write(folder: Path, files: _Files, report: OnProgress | None, expected: int) -> SiteBuild:
     folder.mkdir(parents=True, exist_ok=True)
     before = _files(folder)
     now: dict[str, int] = {}
     # Until the build is done, the folder is known as a site.
     _record(folder, before)
     written = 0
-    for path, content in files:
+    for number, (path, content) in enumerate(files):
+        if report is not None:
+            report(Progress("site: writing", number, max(expected, number), "files"))
         now[path] = len(content)
         written += _written(folder / path, content)
     stale = [path for path in sorted(before - now.keys()) if (folder / path).resolve().is_relative_to(folder)]

@@ -333,13 +333,10 @@ class _State(NamedTuple):
 
 def _signature(vault: Vault) -> _Signature:
     """Return values that change with each commit and each entry of a session's journal."""
-    found = []
+    from clawmem.review.reviewers import signature_of  # with the first page that listens
+
     folder = vault.state / FOLDER
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        with suppress(FileNotFoundError):
-            status = path.stat()
-            found.append((path.name, status.st_mtime_ns, status.st_size))
-    return vault.head().commit, tuple(found)
+    return vault.head().commit, signature_of(folder.iterdir() if folder.is_dir() else ())
 
 
 def _changed(runtime: Runtime, signature: _Signature, known: _State | None) -> tuple[_State, dict[str, Any]]:
