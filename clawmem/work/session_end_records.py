@@ -250,7 +250,9 @@ def _outcomes(
     for reference, outcome in (document.get("outcomes") or {}).items():
         placed = find_fact(work.index, reference)
         metadata = dict(placed.fact.metadata or {})
-        counts = Counter(_counts(metadata))
+        known = metadata.get(OUTCOMES_KEY)
+        rows = known.items() if isinstance(known, Mapping) else ()
+        counts = Counter({key: value for key, value in rows if isinstance(value, int)})
         counts[outcome] += 1
         writes = planner.amend(placed, metadata={**metadata, OUTCOMES_KEY: dict(sorted(counts.items()))})
         changes.append(Change(f"{outcome}: {placed.fact.fact}", writes, (("Fact", placed.fact.id),)))
@@ -258,7 +260,10 @@ def _outcomes(
         if outcome == "harmful" and placed.fact.category == LESSON and harm >= _HARMFUL and placed.fact.is_current:
             filed = _withdrawal(work, placed, counts)
             proposals += [filed] if filed else []
-    return proposals, changes + [_filed_change(work, proposal) for proposal in proposals]
+    for proposal in proposals:
+        subject = f"propose: a {proposal.kind} that waits for a person ({proposal.id})"
+        changes.append(Change(subject, proposal_writes([proposal]), proposal_trailers([proposal])))
+    return proposals, changes
 
 
 def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> Proposal | None:
@@ -284,16 +289,4 @@ def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> P
         targets=(ProposalTarget(fact.id, fact.fact),),
         entity=placed.entity,
         agent=caller.agent,
-    )
-
-
-def _filed_change(work: WriteScope, proposal: Proposal) -> Change:
-    subject = f"propose: a {proposal.kind} that waits for a person ({proposal.id})"
-    return Change(subject, proposal_writes([proposal]), proposal_trailers([proposal]))
-
-
-def _counts(metadata: Mapping[str, Any]) -> dict[str, int]:
-    record = metadata.get(OUTCOMES_KEY)
-    return (
-        {key: value for key, value in record.items() if isinstance(value, int)} if isinstance(record, Mapping) else {}
     )

@@ -18,13 +18,11 @@ from clawmem.model.records.session import (
     ABANDONED,
     OPEN,
     SessionRecord,
-    parse_session,
     render_session,
     state_at,
 )
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
-from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
@@ -107,7 +105,11 @@ def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
     One commit for each session, so that one that cannot be written stops no other."""
     known = {record.id: record for record in list_sessions(vault, caller.now).sessions}
     waiting = [other_session for other_session in sessions_with_entries(vault) if other_session in known]
-    gone = [record for record in known.values() if record.state == ABANDONED and _is_stored_open(vault, record)]
+    gone = [
+        record
+        for record in known.values()
+        if record.state == ABANDONED and stored_record(vault.read, record).state == OPEN
+    ]
     if dry_run:
         return FoldedSessions(len(waiting), tuple(record.id for record in gone))
     notes = 0
@@ -145,8 +147,3 @@ def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions
         commits = work.commit([change._replace(consumes=consumed)])
         gone = (record.id,) if after.state == ABANDONED != before.state else ()
         return FoldedSessions(added, gone, commits)
-
-
-def _is_stored_open(vault: Vault, record: SessionRecord) -> bool:
-    data = vault.read(record_path(record))
-    return data is not None and parse_session(data, record_path(record), parse_yaml).state == OPEN
