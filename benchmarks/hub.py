@@ -38,7 +38,6 @@ from clawmem.model.language.question import search_words
 from clawmem.model.records.caller import Caller
 from clawmem.serving.recall.recall import RecallQuery, recall_in
 from clawmem.serving.recall.result import FACTS
-from clawmem.vault.exchange.mirror import Mirror
 from tests.extensions.hub.postgres.server import ORG, Database, Server, make_template, running_server
 
 _SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB", "work_mem": "32MB"}
@@ -156,7 +155,7 @@ def taken_in(database: Database, folder: Path, vaults: int) -> Iterator[str]:
             add_vault(hub, ORG, str(vault.root), f"team-{number % _SCOPES:02}")
     before = _cpu()
     start = time.perf_counter()
-    options = WorkerOptions(folder / "mirrors", lambda place: Mirror(place, env), 120)
+    options = WorkerOptions(folder / "mirrors", env, 120)
     items = list(work_once(database.address("bench_worker"), options))
     took = time.perf_counter() - start
     assert [report.problem for report in items] == [None] * vaults, items

@@ -12,7 +12,6 @@ from clawmem.memory.facts.remember import with_identity
 from clawmem.memory.history.why import find_event
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import (
-    Catalog,
     is_replaced,
     is_single,
 )
@@ -73,13 +72,6 @@ class ApprovalPlan(NamedTuple):
     winner: str | None = None
 
 
-class ApprovalPlace(NamedTuple):
-    """The entity of a fact, and the files that create the entity if it does not exist."""
-
-    entity: str
-    writes: dict[str, bytes | None]
-
-
 def plan_approval(
     work: WriteScope,
     proposal: Proposal,
@@ -123,11 +115,11 @@ def plan_approval(
     _refuse_known(work, fact, proposal, beside)
     if proposal.does == PROMOTE and proposal.worth:
         fact = mark_promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
-    place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
+    entity = latest.entity if latest else _entity(work, proposal.fact, proposal)
     others = [placed for placed in targets if placed is not latest]
     if beside:
-        return _beside(work, proposal, fact, others, place, reason)
-    return _addition(work, proposal, fact, others, place, reason)
+        return _beside(work, proposal, fact, others, entity, reason)
+    return _addition(work, proposal, fact, others, entity, reason)
 
 
 def plan_rejection(work: WriteScope, proposal: Proposal, reason: str | None) -> ApprovalPlan:
@@ -170,28 +162,27 @@ def _addition(
     proposal: Proposal,
     fact: Fact,
     targets: Sequence[PlacedFact],
-    place: ApprovalPlace,
+    entity: str,
     reason: str | None,
 ) -> ApprovalPlan:
     at = stamp(work.caller.now)
-    if targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
+    catalog = work.vault.catalog
+    # One value that never changes, such as a birthday.
+    is_fixed = is_single(catalog, fact.predicate) and not is_replaced(catalog, fact.predicate)
+    if targets and proposal.does == SUPERSEDE and is_fixed:
         succession = correct(fact, (placed.fact for placed in targets), reason, at)
     elif targets:
         link = "merges" if proposal.does == MERGE else "supersedes"
         succession = succeed(fact, (placed.fact for placed in targets), link, reason, at, _said_day(fact))
     else:
         succession = Succession(fact, ())
-    homes = {placed.fact.id: placed.entity for placed in targets}
     new = succession.new._replace(links=merge_links((), succession.new.links, ()))
-    facts = [
-        PlacedFact(new, place.entity),
-        *(PlacedFact(other_fact, homes[other_fact.id]) for other_fact in succession.closed),
-    ]
+    facts = _placed(succession._replace(new=new), entity, targets)
     return ApprovalPlan(
         tuple(facts),
         _outcomes(proposal, fact, len(succession.closed)),
-        {**place.writes, **work.items_with(facts)},
-        place.entity,
+        {**_new_entity(work, proposal, entity), **work.items_with(facts)},
+        entity,
         tuple(other_fact.id for other_fact in succession.closed if other_fact.superseded_by),
         new.id if proposal.kind == "conflict" and succession.closed else None,
     )
@@ -202,13 +193,13 @@ def _beside(
     proposal: Proposal,
     fact: Fact,
     targets: Sequence[PlacedFact],
-    place: ApprovalPlace,
+    entity: str,
     reason: str | None,
 ) -> ApprovalPlan:
     """Return the decision to keep a fact and those that it contradicts: a link from each to those before it settles
     the conflict."""
     at = stamp(work.caller.now)
-    everyone = [*targets, PlacedFact(fact, place.entity)]
+    everyone = [*targets, PlacedFact(fact, entity)]
     ids = [placed.fact.id for placed in everyone]
     changed = []
     for number, placed in enumerate(everyone):
@@ -218,7 +209,15 @@ def _beside(
             changed.append(PlacedFact(placed.fact._replace(links=merge_links((), links, ())), placed.entity))
     changed.reverse()  # the fact of the proposal comes first
     outcome = (*_outcomes(proposal, fact, 0), *("updated",) * (len(changed) - 1))
-    return ApprovalPlan(tuple(changed), outcome, {**place.writes, **work.items_with(changed)}, place.entity)
+    writes = {**_new_entity(work, proposal, entity), **work.items_with(changed)}
+    return ApprovalPlan(tuple(changed), outcome, writes, entity)
+
+
+def _placed(succession: Succession, entity: str, targets: Sequence[PlacedFact]) -> list[PlacedFact]:
+    """Return the new fact of a succession, in an entity, and those that it closes."""
+    homes = {placed.fact.id: placed.entity for placed in targets}
+    closed = (PlacedFact(fact, homes[fact.id]) for fact in succession.closed)
+    return [PlacedFact(succession.new, entity), *closed]
 
 
 def _keeping(
@@ -239,8 +238,7 @@ def _keeping(
     if not others:
         raise Refused(f"Nothing that is stored stands against {kept.fact.id}.", "Reject the proposal to keep it.")
     succession = correct(kept.fact, (placed.fact for placed in others), reason, stamp(work.caller.now))
-    homes = {placed.fact.id: placed.entity for placed in targets}
-    facts = [PlacedFact(succession.new, kept.entity), *(PlacedFact(fact, homes[fact.id]) for fact in succession.closed)]
+    facts = _placed(succession, kept.entity, targets)
     gone = tuple(fact.id for fact in succession.closed)
     outcome = ("updated",) * len(facts)
     return ApprovalPlan(tuple(facts), outcome, work.items_with(facts), kept.entity, gone, kept.fact.id)
@@ -269,11 +267,6 @@ def _said_day(fact: Fact) -> str:
     """Return the day the fact was said, or else the day it was recorded."""
     text = (fact.metadata or {}).get("said_at")
     return day_of(text if isinstance(text, str) else fact.timestamp)
-
-
-def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
-    """Return whether the predicate has one value that never changes, such as a birthday."""
-    return is_single(catalog, predicate) and not is_replaced(catalog, predicate)
 
 
 def _outcomes(proposal: Proposal, fact: Fact, closed: int) -> tuple[str, ...]:
@@ -334,13 +327,14 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
             )
 
 
-def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
+def _entity(work: WriteScope, fact: Fact, proposal: Proposal) -> str:
     default = work.vault.settings.words("defaults.entity")
     draft = Draft(fact, proposal.entity, default=_speaker_or_project(work, fact))
-    entity = entity_for_draft(work.index, draft, work.caller, default)
-    if entity_exists(work.index, entity):
-        return ApprovalPlace(entity, {})
-    return ApprovalPlace(entity, new_entity_files(entity, work.caller, proposal.title))
+    return entity_for_draft(work.index, draft, work.caller, default)
+
+
+def _new_entity(work: WriteScope, proposal: Proposal, entity: str) -> dict[str, bytes | None]:
+    return {} if entity_exists(work.index, entity) else new_entity_files(entity, work.caller, proposal.title)
 
 
 def _speaker_or_project(work: WriteScope, fact: Fact) -> str | None:

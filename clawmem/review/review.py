@@ -111,13 +111,11 @@ def list_proposals(
     """
     filed = read_proposals(vault)
     found = tuple(select_proposals(filed, include_decided, kind))
-    if mine is None:
-        return ProposalList(found, filed.unreadable, filed.proposals)
-    if mine.agent:
+    if mine is not None and mine.agent:
         raise NotPermitted(
             f"--mine lists what a person may decide, and {mine.agent} is an agent.", "`clawmem review list` lists all."
         )
-    if not read_routes(vault.settings.words("review.routes")):
+    if mine is None or not read_routes(vault.settings.words("review.routes")):
         return ProposalList(found, filed.unreadable, filed.proposals)
     who = user_identity(vault)
 
@@ -322,20 +320,13 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
     return change._replace(trailers=items, body=f"It waited because: {proposal.why}")
 
 
-class TrustResult(NamedTuple):
-    """The accepted authors and keys, and the facts that other authors changed in an important way.
-
-    `outside` pairs the id of such a fact with what is at stake.
-    """
-
-    accepted: Acceptance
-    outside: tuple[tuple[str, str], ...]
-
-
-def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False) -> TrustResult:
+def trust(
+    vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False
+) -> tuple[Acceptance, tuple[tuple[str, str], ...]]:
     """Accept these authors and keys on this machine, or stop accepting them with `remove`. Without any, only list.
 
-    The list is stored outside the files of the vault, so no remote can change it.
+    Return the accepted authors and keys, and the ids of the facts that other authors changed in an important way, each
+    with what is at stake. The list is stored outside the files of the vault, so no remote can change it.
     """
     before = read_acceptance(vault)
     if authors or keys:
@@ -344,7 +335,7 @@ def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (
         refresh_outside_facts(vault)
     index = open_index(vault)
     try:
-        return TrustResult(read_acceptance(vault), tuple(sorted(stakes(index).items())))
+        return read_acceptance(vault), tuple(sorted(stakes(index).items()))
     finally:
         index.close()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, Refused
-from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.search.lookup import by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.proposals import read_proposals
@@ -58,16 +60,12 @@ def item_of(index: Index, proposal: Proposal) -> RoutedItem:
     entity, fact = proposal.entity, proposal.fact
     workflow = (proposal.details or {}).get("workflow") or (fact.workflow if fact else None)
     if (entity is None or fact is None) and proposal.targets:
-        placed = _first_target(index, proposal)
+        found = by_ids(index, (target.id for target in proposal.targets))
+        placed = next((found[target.id] for target in proposal.targets if target.id in found), None)
         entity = entity or (placed.entity if placed else None)
         workflow = workflow or (placed.fact.workflow if placed else None)
     known = isinstance(workflow, str) and is_workflow(workflow)
     return RoutedItem(proposal.kind, entity, workflow if known else None)
-
-
-def _first_target(index: Index, proposal: Proposal) -> PlacedFact | None:
-    found = by_ids(index, (target.id for target in proposal.targets))
-    return next((found[target.id] for target in proposal.targets if target.id in found), None)
 
 
 def reviewers_of(vault: Vault, item: RoutedItem) -> tuple[str, ...]:
@@ -225,14 +223,16 @@ def watch_proposals(vault: Vault, seconds: float | None) -> Iterator[dict[str, A
 
 
 def _signature(vault: Vault) -> tuple[tuple[str, int, int], ...]:
-    """Return values that change when a proposal file does."""
+    return signature_of((vault.root / FOLDER).glob(f"{PREFIX}*.json"))
+
+
+def signature_of(paths: Iterable[Path]) -> tuple[tuple[str, int, int], ...]:
+    """Return values that change when one of some files does, or when one comes or goes."""
     found = []
-    for path in (vault.root / FOLDER).glob(f"{PREFIX}*.json"):
-        try:
+    for path in paths:
+        with suppress(FileNotFoundError):
             status = path.stat()
-        except FileNotFoundError:
-            continue
-        found.append((path.name, status.st_mtime_ns, status.st_size))
+            found.append((path.name, status.st_mtime_ns, status.st_size))
     return tuple(sorted(found))
 
 

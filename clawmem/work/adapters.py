@@ -121,13 +121,6 @@ def parse_reply(value: Any) -> AdapterReply:
 _SHARED = ("title", "state", "priority", "url")
 
 
-class ForeignUpdate(NamedTuple):
-    """The keys of the front matter that an update sets, and what both sides changed, in words."""
-
-    keys: Mapping[str, Any]
-    kept: tuple[str, ...] = ()
-
-
 def origin_of(workflow: str, adapter: str, foreign_id: str) -> str:
     """Return the value of `origin` for a task that an adapter brings."""
     return f"{workflow}/{adapter}:{foreign_id}"
@@ -146,8 +139,11 @@ def new_keys(task: AdapterTask, workflow: str, adapter: str, moment: str) -> dic
     }
 
 
-def updated(task: Task, argument: AdapterTask, workflow: str, adapter: str, moment: str) -> ForeignUpdate:
-    """Return what an update of the foreign task changes: each value that only the foreign side changed."""
+def updated(
+    task: Task, argument: AdapterTask, workflow: str, adapter: str, moment: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the keys of the front matter that an update of the foreign task sets, each that only the foreign side
+    changed, and what both sides changed, in words."""
     before, now = _said(task), _values(argument)
     here = {key: getattr(task, key) for key in _SHARED}
     keys: dict[str, Any] = {}
@@ -162,7 +158,7 @@ def updated(task: Task, argument: AdapterTask, workflow: str, adapter: str, mome
     if "state" in keys:
         undone = {key: None for key in ("verdict", "decided", "decided_by", "reason") if getattr(task, key)}
         keys |= {"since": moment, **undone, **_decision(argument.state, workflow, adapter, moment)}
-    return ForeignUpdate({**keys, **({"foreign": _text(now)} if now != before else {})}, tuple(kept))
+    return {**keys, **({"foreign": _text(now)} if now != before else {})}, kept
 
 
 def _decision(state: str, workflow: str, adapter: str, moment: str) -> dict[str, Any]:
@@ -259,23 +255,24 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
             path: (work.read(path) or b"") + render_events(day) for path, day in days.items()
         }
         new = [each for each in reply.outcomes if not _is_recorded(work, each)]
-        taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter))
-        writes |= taken.writes
+        known_tasks = _tasks_of(vault, found.id, adapter)
+        pages, added, changed, kept = take_in(work, found.id, adapter, reply.tasks, known_tasks)
+        writes |= pages
         if writes:
             items = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
-            items = (*items, *(("Task", path.partition("/")[2].removesuffix(".md")) for path in taken.writes))
+            items = (*items, *(("Task", path.partition("/")[2].removesuffix(".md")) for path in pages))
             parts = [counted(len(fresh), "event")] if fresh else []
-            parts += [counted(len(taken.writes), "task")] if taken.writes else []
+            parts += [counted(len(pages), "task")] if pages else []
             words = f"{' and '.join(parts)} of {found.id}"
             change = Change(subject_line("adapter", adapter, words), writes, items, author=agent_author(caller.agent))
             commits = work.commit([change])
-        notices = (*work.notices, *taken.notices)
+        notices = (*work.notices, *kept)
     for new_outcome in new:
         decided = record_outcome(vault, new_outcome.decision, new_outcome.outcome, caller, new_outcome.note)
         commits = (*commits, decided.commit)
     vault.keep(_RUNS, {**_runs(vault), f"{found.id} {adapter}": began})
     counts = (len(fresh), len(events) - len(fresh), len(new))
-    return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated)
+    return AdapterRun(reply.tasks, *counts, commits, notices, added, changed)
 
 
 def _is_recorded(work: WriteScope, reported: AdapterOutcome) -> bool:
@@ -347,19 +344,11 @@ def _source(adapter: str) -> str:
     return f"tool:{adapter}"
 
 
-class TakenIn(NamedTuple):
-    """The writes, how many tasks are new and how many changed, and what was changed on both sides."""
-
-    writes: dict[str, bytes | None]
-    added: int
-    updated: int
-    notices: tuple[str, ...]
-
-
 def take_in(
     work: WriteScope, workflow: str, adapter: str, items: Sequence[AdapterTask], known: Sequence[Task]
-) -> TakenIn:
-    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before."""
+) -> tuple[dict[str, bytes | None], int, int, list[str]]:
+    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before. Return with the
+    writes how many tasks are new and how many changed, and what was changed on both sides."""
     moment = stamp(work.caller.now)
     before = {each.origin: each for each in known}
     tasks = dict(before)
@@ -371,12 +360,12 @@ def take_in(
         if here is None:
             made[origin] = _new(work, task, workflow, adapter, moment, {each.slug for each in made.values()})
             continue
-        update = updated(here, task, workflow, adapter, moment)
-        notices += update.kept
-        tasks[origin] = with_values(here, update.keys) if update.keys else here
+        keys, kept = updated(here, task, workflow, adapter, moment)
+        notices += kept
+        tasks[origin] = with_values(here, keys) if keys else here
     changed = [each for origin, each in tasks.items() if each != before[origin]]
     writes: dict[str, bytes | None] = {each.path: each.page.encode() for each in (*made.values(), *changed)}
-    return TakenIn(writes, len(made), len(changed), tuple(notices))
+    return writes, len(made), len(changed), notices
 
 
 def _new(work: WriteScope, task: AdapterTask, workflow: str, adapter: str, moment: str, taken: set[str]) -> Task:

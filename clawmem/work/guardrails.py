@@ -25,6 +25,7 @@ from clawmem.model.records.entity import check_agent
 from clawmem.model.records.failure import FailureRecord
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
+from clawmem.work.session_end_records import WorkScope, guardrail_record
 
 
 class GuardrailUse(NamedTuple):
@@ -99,19 +100,11 @@ def add_guardrail(
     known = read_modes(vault)
     if failure_mode is not None:
         find_mode(known, failure_mode)
-    details = {
-        "why": why, "failure_mode": failure_mode, "agents": [check_agent(agent) for agent in agents],
+    entry = {
+        "rule": rule, "why": why, "failure_mode": failure_mode, "agents": [check_agent(agent) for agent in agents],
         "evidence": list(evidence),
     }  # fmt: skip
-    record = {
-        "fact": rule,
-        "category": GUARDRAIL,
-        "source": "agent" if caller.agent else "user",
-        "trust": "agent" if caller.agent else None,
-        "agent": caller.agent,
-        "details": {key: value for key, value in details.items() if value},
-        **(scope or {}),
-    }
+    record = {**guardrail_record(entry, WorkScope(), caller.agent), **(scope or {})}
     argument = {key: value for key, value in record.items() if value is not None}
     draft = without_secrets(vault, draft_from_record(argument, caller.now))
     with writing(vault, caller, "guardrail add", eager=True) as work:

@@ -194,6 +194,21 @@ def decision_record(record: Mapping[str, Any], scope: WorkScope, agent: str | No
     }
 
 
+def guardrail_record(record: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+    """Return the fact of a guardrail, with the keys of `guardrails` in the schema of the end of a session. Without an
+    agent, a person gives it."""
+    about = {key: record.get(key) for key in ("why", "failure_mode", "agents", "evidence")}
+    return {
+        "fact": record["rule"],
+        "category": GUARDRAIL,
+        "source": _source(scope, agent),
+        "trust": "agent" if agent else None,
+        "agent": agent,
+        "details": _said({**about, **_where(scope)}),
+        **scope.values(),
+    }
+
+
 def _where(scope: WorkScope) -> dict[str, Any]:
     return {"task": scope.task, "stage": scope.stage, "session": scope.session}
 
@@ -215,21 +230,7 @@ def _guardrails(
     writer = ProposalWriter(work)
     proposals, changes, notices = [], [], []
     for at, other in enumerate(value):
-        record = {
-            "fact": other["rule"],
-            "category": GUARDRAIL,
-            "source": _source(scope, work.caller.agent),
-            "trust": "agent" if work.caller.agent else None,
-            "agent": work.caller.agent,
-            "details": _said(
-                {
-                    "why": other["why"],
-                    **{key: other.get(key) for key in ("failure_mode", "agents", "evidence")},
-                    **_where(scope),
-                }
-            ),
-            **scope.values(),
-        }
+        record = guardrail_record(other, scope, work.caller.agent)
         draft = without_secrets(work.vault, _checked(work, f"guardrails[{at}]", record))
         entity = scope.entity() or work.vault.settings.words("defaults.entity")
         filed = writer.file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {other['why']}"))
@@ -249,7 +250,9 @@ def _outcomes(
     for reference, outcome in (document.get("outcomes") or {}).items():
         placed = find_fact(work.index, reference)
         metadata = dict(placed.fact.metadata or {})
-        counts = Counter(_counts(metadata))
+        known = metadata.get(OUTCOMES_KEY)
+        rows = known.items() if isinstance(known, Mapping) else ()
+        counts = Counter({key: value for key, value in rows if isinstance(value, int)})
         counts[outcome] += 1
         writes = planner.amend(placed, metadata={**metadata, OUTCOMES_KEY: dict(sorted(counts.items()))})
         changes.append(Change(f"{outcome}: {placed.fact.fact}", writes, (("Fact", placed.fact.id),)))
@@ -257,7 +260,10 @@ def _outcomes(
         if outcome == "harmful" and placed.fact.category == LESSON and harm >= _HARMFUL and placed.fact.is_current:
             filed = _withdrawal(work, placed, counts)
             proposals += [filed] if filed else []
-    return proposals, changes + [_filed_change(work, proposal) for proposal in proposals]
+    for proposal in proposals:
+        subject = f"propose: a {proposal.kind} that waits for a person ({proposal.id})"
+        changes.append(Change(subject, proposal_writes([proposal]), proposal_trailers([proposal])))
+    return proposals, changes
 
 
 def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> Proposal | None:
@@ -283,16 +289,4 @@ def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> P
         targets=(ProposalTarget(fact.id, fact.fact),),
         entity=placed.entity,
         agent=caller.agent,
-    )
-
-
-def _filed_change(work: WriteScope, proposal: Proposal) -> Change:
-    subject = f"propose: a {proposal.kind} that waits for a person ({proposal.id})"
-    return Change(subject, proposal_writes([proposal]), proposal_trailers([proposal]))
-
-
-def _counts(metadata: Mapping[str, Any]) -> dict[str, int]:
-    record = metadata.get(OUTCOMES_KEY)
-    return (
-        {key: value for key, value in record.items() if isinstance(value, int)} if isinstance(record, Mapping) else {}
     )

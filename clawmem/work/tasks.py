@@ -108,13 +108,6 @@ def _added(caller: Caller, tasks: Sequence[Task]) -> Change:
     return Change(subject_line("task add", where, words), writes, items, author=agent_author(caller.agent))
 
 
-class WorkflowList(NamedTuple):
-    """The readable workflows by id, and a notice for each unreadable file."""
-
-    workflows: tuple[Workflow, ...]
-    notices: tuple[str, ...] = ()
-
-
 class WorkflowCheck(NamedTuple):
     """What a workflow lacks, one sentence each; empty if it is complete. If it is unreadable, its error."""
 
@@ -123,15 +116,15 @@ class WorkflowCheck(NamedTuple):
     is_readable: bool = True
 
 
-def list_workflows(vault: Vault) -> WorkflowList:
-    """Return all workflows of the vault, in the order of their ids."""
-    found, notices = [], []
+def list_workflows(vault: Vault) -> tuple[list[Workflow], list[str]]:
+    """Return the readable workflows of the vault in the order of their ids, and a notice for each unreadable file."""
+    found, notices = list[Workflow](), list[str]()
     for name in _ids(vault):
         try:
             found.append(find_workflow(vault, name))
         except ClawmemError as problem:
             notices.append(IncompleteAnswer(problem.message))
-    return WorkflowList(tuple(found), tuple(notices))
+    return found, notices
 
 
 def find_workflow(vault: Vault, workflow: str) -> Workflow:

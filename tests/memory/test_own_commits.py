@@ -74,10 +74,9 @@ def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tup
     other.sync()
     assert BIDDEN not in told(other)
     assert "Ada lives in Oslo. (2026-11-21)" in told(other)
-    result = trust(other.vault, ("ada@example.org",))
-    assert result.outside == ()
+    assert trust(other.vault, ("ada@example.org",))[1] == ()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
-    assert trust(other.vault, ("ada@example.org",), remove=True).outside[0][1] == "approval"
+    assert trust(other.vault, ("ada@example.org",), remove=True)[1][0][1] == "approval"
     assert BIDDEN not in told(other)
 
 
@@ -214,7 +213,7 @@ def test_ordinary_facts_of_another_machine_are_as_before(two: tuple[Machine, Mac
     machine.sync()
     other.sync()
     assert OUTSIDE not in told(other)
-    assert trust(other.vault).outside == ()
+    assert trust(other.vault)[1] == ()
 
 
 def test_orders_given_here_stay_as_they_are(two: tuple[Machine, Machine]) -> None:

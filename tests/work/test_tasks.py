@@ -11,7 +11,7 @@ from tests.conftest import Command
 
 
 def test_the_examples_of_the_template_are_complete(vault: Vault) -> None:
-    assert [workflow.id for workflow in list_workflows(vault).workflows] == ["research", "software"]
+    assert [workflow.id for workflow in list_workflows(vault)[0]] == ["research", "software"]
     assert [(workflow.id, workflow.missing) for workflow in check_workflows(vault)] == [
         ("research", ()),
         ("software", ()),
@@ -41,9 +41,9 @@ def test_check_names_what_is_missing(vault: Vault, clawmem: Command) -> None:
 
 def test_a_broken_file_stops_only_itself(vault: Vault) -> None:
     (vault.root / "workflows/broken.yaml").write_text("stages: 3\n")
-    listed = list_workflows(vault)
-    assert len(listed.workflows) == 2
-    assert "the key 'stages' must be a list, but is 3" in listed.notices[0]
+    found, notices = list_workflows(vault)
+    assert len(found) == 2
+    assert "the key 'stages' must be a list, but is 3" in notices[0]
 
 
 def test_an_unknown_workflow_is_refused_with_the_known_ones(vault: Vault) -> None:

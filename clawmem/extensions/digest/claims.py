@@ -207,7 +207,10 @@ def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
         return None
     if any(pattern.search(sentence) for pattern in (_LEANS, _NO_SUBJECT, _ELSEWHERE, _TORN, _CHANGE, _RULED)):
         return None
-    if sentence.count("(") != sentence.count(")") or _points_outside(sentence):
+    if sentence.count("(") != sentence.count(")"):
+        return None
+    # `this tool` or the like names something that the sentence has not named before.
+    if any(found[1].lower()[:5] not in sentence[: found.start()].lower() for found in _POINTS.finditer(sentence)):
         return None
     if not (_DEFINES.search(sentence) or _RULE.search(sentence)):
         return None
@@ -224,11 +227,6 @@ def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
         - 0.02 * max(0, len(words) - 25)
     )
     return ChosenSentence(sentence, start, end, round(score, 3)) if score >= _LEAST_SCORE else None
-
-
-def _points_outside(sentence: str) -> bool:
-    """Return whether `this tool` or the like names something that the sentence has not named before."""
-    return any(found[1].lower()[:5] not in sentence[: found.start()].lower() for found in _POINTS.finditer(sentence))
 
 
 def _plain(sentence: str) -> str:

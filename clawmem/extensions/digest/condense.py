@@ -53,13 +53,6 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-class PlannedClaim(NamedTuple):
-    """A group, and the fact in its place (None: a person is asked)."""
-
-    cluster: Cluster
-    fact: Fact | None
-
-
 class CondenseResult(NamedTuple):
     """The new facts, the facts archived for them, the new proposals, and the commit."""
 
@@ -81,8 +74,8 @@ def condense(vault: Vault, caller: Caller, dry_run: bool = False, asks: bool = T
         return CondenseResult()
     planned = _plan(vault, found, asks)
     if dry_run:
-        facts = tuple(PlacedFact(claim.fact, claim.cluster.entity) for claim in planned if claim.fact)
-        return CondenseResult(facts, tuple(old.id for claim in planned if claim.fact for old in claim.cluster.facts))
+        facts = tuple(PlacedFact(fact, cluster.entity) for cluster, fact in planned if fact)
+        return CondenseResult(facts, tuple(old.id for cluster, fact in planned if fact for old in cluster.facts))
     if not planned:
         return CondenseResult()
     with writing(vault, caller, "condense") as work:
@@ -103,12 +96,12 @@ def find_clusters(vault: Vault, now: datetime) -> list[Cluster]:
     return clusters(((other_placed.fact, other_placed.entity) for other_placed in placed), now, decided)
 
 
-def _plan(vault: Vault, found: Sequence[Cluster], asks: bool) -> list[PlannedClaim]:
+def _plan(vault: Vault, found: Sequence[Cluster], asks: bool) -> list[_Planned]:
     catalog = vault.catalog_or_none() or Catalog({})
-    planned = [PlannedClaim(cluster, certain_claim(cluster, catalog)) for cluster in found]
+    planned = [(cluster, certain_claim(cluster, catalog)) for cluster in found]
     waiting = sum(proposal.does == MERGE and proposal.status == OPEN for proposal in read_proposals(vault).proposals)
-    asked = [claim for claim in planned if claim.fact is None][: max(0, MOST_OPEN - waiting) if asks else 0]
-    return [claim for claim in planned if claim.fact is not None or claim in asked]
+    asked = [pair for pair in planned if pair[1] is None][: max(0, MOST_OPEN - waiting) if asks else 0]
+    return [pair for pair in planned if pair[1] is not None or pair in asked]
 
 
 def condensing_tasks(vault: Vault, now: datetime) -> list[ModelTask]:
@@ -126,7 +119,7 @@ def apply_condensing(vault: Vault, caller: Caller, key: str, answer: Mapping[str
     if fact is None:
         return CondenseResult()
     with writing(vault, caller, "condense") as work:
-        return _write(work, [PlannedClaim(cluster, fact)])
+        return _write(work, [(cluster, fact)])
 
 
 def condensation() -> QueueKind:
@@ -142,7 +135,9 @@ def _condensed(result: CondenseResult) -> list[str]:
 
 
 def _open_groups(vault: Vault, now: datetime) -> list[Cluster]:
-    catalog, declined = vault.catalog_or_none() or Catalog({}), _declined_groups(vault)
+    catalog = vault.catalog_or_none() or Catalog({})
+    # A lost file only means that the model is asked once more.
+    declined = (vault.disk.read(vault.state / _DECLINED) or b"").decode(errors="replace").split()
     found = find_clusters(vault, now)
     return [
         cluster for cluster in found if certain_claim(cluster, catalog) is None and group_key(cluster) not in declined
@@ -164,11 +159,6 @@ def _joined(vault: Vault, cluster: Cluster, answer: Mapping[str, Any]) -> Fact |
     return condensed(cluster, text)
 
 
-def _declined_groups(vault: Vault) -> frozenset[str]:
-    """Return the keys of the declined groups. A lost file only means that the model is asked once more."""
-    return frozenset((vault.disk.read(vault.state / _DECLINED) or b"").decode(errors="replace").split())
-
-
 def _record_declined(vault: Vault, key: str) -> None:
     """Remember a declined group by its key. Raise StorageFailed if the disk does not take it."""
     try:
@@ -184,22 +174,22 @@ def group_key(cluster: Cluster) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _write(work: WriteScope, planned: Sequence[PlannedClaim]) -> CondenseResult:
+def _write(work: WriteScope, planned: Sequence[_Planned]) -> CondenseResult:
     planner, writer = FactPlanner(work), None
     facts, archived, proposals, changes = list[PlacedFact](), list[str](), list[Proposal](), list[Change]()
-    for claim in planned:
-        olds = _unchanged(work, claim.cluster)
+    for cluster, fact in planned:
+        olds = _unchanged(work, cluster)
         if olds is None:
             continue
-        if claim.fact is None:
+        if fact is None:
             writer = writer or ProposalWriter(work)
-            asked = condensed(claim.cluster, draft_of_proposal(claim.cluster))._replace(links=())
-            filed = writer.file(asked, claim.cluster.entity, QuarantineReason("fact", WHY), MERGE, claim.cluster.facts)
+            asked = condensed(cluster, draft_of_proposal(cluster))._replace(links=())
+            filed = writer.file(asked, cluster.entity, QuarantineReason("fact", WHY), MERGE, cluster.facts)
             proposals += [filed.proposal] if filed.change else []
             changes += [filed.change] if filed.change else []
             continue
-        dated = tuple(link._replace(at=stamp(work.caller.now)) for link in claim.fact.links)
-        draft = without_secrets(work.vault, Draft(claim.fact._replace(links=dated), claim.cluster.entity))
+        dated = tuple(link._replace(at=stamp(work.caller.now)) for link in fact.links)
+        draft = without_secrets(work.vault, Draft(fact._replace(links=dated), cluster.entity))
         stored, change = planner.plan(draft)
         changes += [change] if change else []
         if stored.outcome == "proposed":
@@ -256,6 +246,10 @@ class Cluster(NamedTuple):
         return sum(fact.access_count for fact in self.facts)
 
 
+_Planned = tuple[Cluster, Fact | None]
+"""A group, and the fact in its place (None: a person is asked)."""
+
+
 def is_condensable(fact: Fact, now: datetime) -> bool:
     """Return whether a claim may become a part of another one: it is active, cold and without an end, no person stored
     it, it is not in quarantine, and it is neither a decision nor a rule. A copy of a fact of the organisation follows
@@ -301,15 +295,14 @@ def certain_claim(cluster: Cluster, catalog: Catalog) -> Fact | None:
         return None
     if is_single(catalog, first.predicate):
         return None
-    begins = {_before_value(fact) for fact in cluster.facts}
-    begin = begins.pop()
-    if begins or begin is None:
+    begins = [_words_before_value(fact) for fact in cluster.facts]
+    if None in begins or len({normal(begin or "") for begin in begins}) > 1:
         return None
     values = list({normal(fact.object or ""): fact.object or "" for fact in cluster.facts}.values())
     if any(_JOINED.search(value) or value[0].isdigit() for value in values):
         return None
     joint = values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
-    text = f"{_words_before_value(first)}{joint}."
+    text = f"{begins[0]}{joint}."
     if len(text) > LONGEST_FACT:
         return None
     return condensed(cluster, text)._replace(
@@ -362,11 +355,6 @@ def _telling(statement: str) -> Iterator[str]:
     for found in _TELLING.finditer(statement):
         if found.start() > 0 or found[0][0].isdigit():  # any word is capitalised at the beginning
             yield found[0]
-
-
-def _before_value(fact: Fact) -> str | None:
-    before = _words_before_value(fact)
-    return None if before is None else normal(before)
 
 
 def _words_before_value(fact: Fact) -> str | None:

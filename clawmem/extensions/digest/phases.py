@@ -79,7 +79,7 @@ class SourceText(NamedTuple):
 
 
 # What a phase does under the lock.
-Phase = Callable[[WriteScope, DigestionItem, list[Claim]], PhaseResult]
+Phase = Callable[[WriteScope, DigestionItem], PhaseResult]
 _ANY_TEXT: dict[str, Any] = {"type": "string"}
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _SCHEMA: dict[str, Any] = {
@@ -190,17 +190,12 @@ def _placed(vault: Vault, chosen: Sequence[tuple[ChosenSentence, SourceText]]) -
     ]
 
 
-def take_claims(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
-    """Store the claims that were found."""
-    return PhaseResult(item._replace(claims=tuple(claims)))
-
-
-def reflect(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+def reflect(work: WriteScope, item: DigestionItem) -> PhaseResult:
     """Link each claim to at most three facts in its scope that it has most in common with."""
     return PhaseResult(item._replace(claims=tuple(_linked(work, item, claim) for claim in item.claims)))
 
 
-def reweave(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+def reweave(work: WriteScope, item: DigestionItem) -> PhaseResult:
     """Ask of each linked fact: written today, what would differ? A repeated fact is strengthened at once; one with
     another value is to be superseded by the claim, if that is verified."""
     planner, changes, woven = FactPlanner(work), [], []
@@ -221,7 +216,7 @@ def reweave(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> Phase
     return PhaseResult(item._replace(claims=tuple(woven)), tuple(changes))
 
 
-def verify(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+def verify(work: WriteScope, item: DigestionItem) -> PhaseResult:
     """Check each claim: its form, its entity, whether it is known, whether a fitting question finds it, and whether it
     may revise what it revises. What passes becomes a fact; what fails becomes a proposal."""
     checker = _Verifier(work, item)
@@ -229,7 +224,7 @@ def verify(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseR
     return PhaseResult(item._replace(claims=tuple(items)), tuple(checker.changes))
 
 
-def archive(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+def archive(work: WriteScope, item: DigestionItem) -> PhaseResult:
     """Count what became of the claims, and drop them from the queue: the facts and proposals hold them."""
     counts = Counter(claim.became or PROPOSED for claim in item.claims)
     links = sum(len(claim.links) for claim in item.claims)

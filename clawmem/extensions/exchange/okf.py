@@ -78,7 +78,8 @@ def read(files: Files, yaml: Yaml) -> Iterator[Found]:
 
 def _concept(path: str, page: Page, titles: Mapping[str, str]) -> Iterator[Found]:
     concept, title, front = path.removesuffix(".md"), titles[path], page.front
-    entity = _named_entity(front) or entity_path(title, str(front["type"]))
+    named = mapping(front.get("clawmem")).get("entity")  # on a page that clawmem wrote
+    entity = named if named and isinstance(named, str) else entity_path(title, str(front["type"]))
     common, own = _common(front), "clawmem" in front
     when = moment(mapping(front.get("generated")).get("at"), front.get("timestamp"))
     description = front.get("description")
@@ -112,12 +113,6 @@ def _title(path: str, page: Page) -> str:
     value = page.front.get("title")
     name = posixpath.basename(path).removesuffix(".md")
     return one_line(value) if isinstance(value, str) and value.strip() else " ".join(re.split(r"[-_]+", name)).strip()
-
-
-def _named_entity(front: Mapping[str, Any]) -> str | None:
-    """Return the entity that a page written by clawmem names."""
-    name = mapping(front.get("clawmem")).get("entity")
-    return name if isinstance(name, str) else None
 
 
 def _about(title: str, text: str) -> str:
@@ -207,17 +202,17 @@ def render(concepts: Sequence[Concept], today: str) -> dict[str, str]:
 def _page(concept: Concept) -> str:
     standing = [fact for fact in concept.facts if fact.is_current]
     ended = [fact for fact in concept.facts if fact.status == SUPERSEDED]
-    labels = {
-        name: f"s{number}" for number, name in enumerate(dict.fromkeys(_source(fact) for fact in concept.facts), 1)
-    }
+    labels = {name: f"s{number}" for number, name in enumerate(dict.fromkeys(fact.source for fact in concept.facts), 1)}
+    tags = sorted({tag for fact in concept.facts for tag in fact.tags})
+    last = concept.facts[-1]
     front = [
         f"type: {yaml_scalar((concept.entity.kind or 'note').capitalize())}",
         f"title: {yaml_scalar(concept.entity.title)}",
         f"description: {yaml_scalar(_description(concept))}",
-        *_listed("tags", sorted({tag for fact in concept.facts for tag in fact.tags})),
+        *([f"tags: [{', '.join(map(yaml_scalar, tags))}]"] if tags else []),
         "sources:",
         *(f"  - {{ id: {label}, resource: {yaml_scalar(name)} }}" for name, label in labels.items()),
-        f"generated: {{ by: {yaml_scalar(_actor(concept.facts[-1]))}, "
+        f"generated: {{ by: {yaml_scalar(f'{last.agent}/clawmem' if last.agent else f'{_PERSON}user')}, "
         f"at: {max(fact.timestamp for fact in concept.facts)} }}",
         *_verified(standing),
         "status: stable" if standing else "status: deprecated",
@@ -244,19 +239,11 @@ def _bullet(fact: Fact, labels: Mapping[str, str], ended: str | None = None) -> 
         span = f" (since {fact.valid_from})" if fact.valid_from else f" (until {fact.valid_to})"
     text = f"{f'ended {ended}: ' if ended else ''}{_escaped(fact.fact)}{span}"
     # A backslash before the footnote would escape it.
-    return f"- {text}{' ' if text.endswith(chr(92)) else ''}[^{labels[_source(fact)]}]"
+    return f"- {text}{' ' if text.endswith(chr(92)) else ''}[^{labels[fact.source]}]"
 
 
 def _description(concept: Concept) -> str:
     return one_line(next((fact for fact in concept.facts if fact.is_current), concept.facts[0]).fact)
-
-
-def _source(fact: Fact) -> str:
-    return fact.source
-
-
-def _actor(fact: Fact) -> str:
-    return f"{fact.agent}/clawmem" if fact.agent else f"{_PERSON}user"
 
 
 def _verified(standing: Sequence[Fact]) -> list[str]:
@@ -264,10 +251,6 @@ def _verified(standing: Sequence[Fact]) -> list[str]:
     if not standing or any(fact.trust != "user" or fact.agent for fact in standing):
         return []
     return [f"verified: {{ by: {_PERSON}user, at: {max(fact.timestamp for fact in standing)} }}"]
-
-
-def _listed(key: str, values: Sequence[str]) -> list[str]:
-    return [f"{key}: [{', '.join(map(yaml_scalar, values))}]"] if values else []
 
 
 def _escaped(text: str) -> str:

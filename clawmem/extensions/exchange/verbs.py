@@ -482,10 +482,12 @@ def _imported(
 
 
 def _lines(data: Mapping[str, Any], planned: tuple[ForeignMemory, ...]) -> list[str]:
-    lines, count = [], Counter(data["outcome"])
+    lines, count = list[str](), Counter(data["outcome"])
     same, dry_run = count["noop"] + count["updated"], data["dry_run"]
     if dry_run:
-        lines = [_planned_line(memory) for memory in planned[:_SHOWN]]
+        for memory in planned[:_SHOWN]:
+            day = memory.timestamp[:10] if memory.timestamp else "no date"
+            lines.append(f"{day:<10}  {memory.statement}  ({memory.entity or 'default entity'})")
         more = len(planned) - len(lines)
         lines += [f"and {counted(more, 'more statement')}; --json lists them all"] if more else []
     items = [
@@ -509,11 +511,6 @@ def _change_notices(changes: NoteFacts) -> list[str]:
     stay = [f"{fact} stays as somebody reworded it; its note says something else now" for fact in changes.reworded]
     gone = (f"{note} is gone, and its {counted(number, 'fact')} stayed" for note, number in changes.gone.items())
     return [*stay, *gone]
-
-
-def _planned_line(memory: ForeignMemory) -> str:
-    day = memory.timestamp[:10] if memory.timestamp else "no date"
-    return f"{day:<10}  {memory.statement}  ({memory.entity or 'default entity'})"
 
 
 def _skipped_notices(skipped: tuple[SkippedMemory, ...]) -> list[str]:

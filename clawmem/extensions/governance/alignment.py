@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import Refused
@@ -15,7 +16,6 @@ from clawmem.extensions.governance.criterion import (
     REFUTED,
     UNDECIDED,
     VERDICTS,
-    CriterionResult,
     Evaluation,
     parse_evaluations,
 )
@@ -31,7 +31,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.parsing import read_log
 from clawmem.model.records.task import PASS as PASSED
 from clawmem.model.records.task import REJECT, Task, parse_task, task_path
 from clawmem.model.records.task import VERDICTS as RULINGS
@@ -117,16 +117,13 @@ def _kind_outcomes(evaluation: Evaluation, ruling: str) -> dict[str, str]:
     kind; where it did not, only kinds that refuted something are compared."""
     found = {}
     for kind in CRITERION_KINDS:
-        results = {_sure_result(result) for result in evaluation.results if result.kind == kind}
+        of_kind = [result for result in evaluation.results if result.kind == kind]
+        results = {result.result if result.confidence >= LEAST else UNDECIDED for result in of_kind}
         if REFUTED in results:
             found[kind] = FAIL
         elif results == {MET} and (ruling != REJECT or evaluation.found == PASS):
             found[kind] = PASS
     return {kind: _outcome(verdict, ruling) for kind, verdict in found.items()}
-
-
-def _sure_result(result: CriterionResult) -> str:
-    return result.result if result.confidence >= LEAST else UNDECIDED
 
 
 def report_of(entries: Sequence[AlignmentEntry], window: int = WINDOW) -> AlignmentReport:
@@ -168,20 +165,12 @@ def agreement_of(outcomes: Iterable[str]) -> Agreement:
     return Agreement(*(items.count(outcome) for outcome in OUTCOMES))
 
 
-def parse_alignment(data: bytes, path: str, yaml: Yaml) -> tuple[AlignmentEntry, ...]:
-    """Read the log, oldest first. Raise Unreadable, naming the line and the key."""
-    return read_log(AlignmentEntry, data, path, yaml)
+parse_alignment = partial(read_log, AlignmentEntry)
+"""Reads the log, oldest first. Raises Unreadable, naming the line and the key."""
 
 
 # Below this number of decisions of people, no task closes by itself.
 LEAST_DECISIONS = 5
-
-
-class NewDecisions(NamedTuple):
-    """Decisions of people that the log does not have yet, and the writes that record them."""
-
-    entries: tuple[AlignmentEntry, ...]
-    writes: Mapping[str, bytes | None]
 
 
 class AlignmentResult(NamedTuple):
@@ -220,18 +209,12 @@ def report_alignment(vault: Vault, caller: Caller) -> AlignmentResult:
         return AlignmentResult(report_of(entries), may_pass(entries), commit, work.notices)
 
 
-def recorded_alignment(vault: Vault) -> AlignmentResult:
-    """Return the report of what the log has now, and write nothing. Raise Unreadable."""
-    entries = parse_alignment(vault.read(ALIGNMENT) or b"", ALIGNMENT, parse_yaml)
-    return AlignmentResult(report_of(entries), may_pass(entries), None)
-
-
 def alignment_numbers(vault: Vault) -> dict[str, Any]:
     """Return the numbers of the report for the metrics of a memory. Raise Unreadable."""
-    aligned = recorded_alignment(vault)
-    counts, last = aligned.report.all, aligned.report.last
+    entries = parse_alignment(vault.read(ALIGNMENT) or b"", ALIGNMENT, parse_yaml)
+    counts, last = report_of(entries)[:2]
     record = {"decided": counts.counted, "agreed": counts.agreed, "agreement": last.rate}
-    return {**record, "bar": BAR, "passes": aligned.passes}
+    return {**record, "bar": BAR, "passes": may_pass(entries)}
 
 
 def record_decisions(vault: Vault, caller: Caller) -> str | None:
@@ -243,12 +226,12 @@ def record_decisions(vault: Vault, caller: Caller) -> str | None:
 
 
 def _commit_decisions(work: WriteScope) -> str | None:
-    new, caller = new_decisions(work), work.caller
-    if not new.entries:
+    (entries, writes), caller = new_decisions(work), work.caller
+    if not entries:
         return None
     items = trailers("align", agent=caller.agent, session=caller.session)
-    named = ", ".join(f"{entry.task} {entry.outcome}" for entry in new.entries)
-    change = Change(subject_line("align", "tasks", named), new.writes, items, author=agent_author(caller.agent))
+    named = ", ".join(f"{entry.task} {entry.outcome}" for entry in entries)
+    change = Change(subject_line("align", "tasks", named), writes, items, author=agent_author(caller.agent))
     return work.commit([change])[-1]
 
 
@@ -260,13 +243,13 @@ def may_pass(entries: Iterable[AlignmentEntry]) -> bool:
 
 def why_not_close(entries: Iterable[AlignmentEntry]) -> str | None:
     """Return why no task may close by itself yet, or None: too few verdicts were compared with people's decisions."""
-    last = last_agreement(entries)
-    count, least = last.agreed + last.false_passes + last.false_fails, LEAST_DECISIONS
+    count, least = last_agreement(entries).counted, LEAST_DECISIONS
     return None if count >= least else f"people decided {count} of the {least} tasks that are needed first"
 
 
-def new_decisions(work: WriteScope) -> NewDecisions:
-    """Return the decisions on evaluated tasks that the log lacks; open escalations of these tasks get the same."""
+def new_decisions(work: WriteScope) -> tuple[list[AlignmentEntry], dict[str, bytes | None]]:
+    """Return the decisions of people on evaluated tasks that the log lacks, and the writes that record them; open
+    escalations of these tasks get the same."""
     items = read_alignment(work)
     known = {entry.id for entry in items}
     last: dict[str, Evaluation] = {
@@ -276,7 +259,9 @@ def new_decisions(work: WriteScope) -> NewDecisions:
     entries, tasks = [], dict[str, Task]()
     for task in list_tasks(work.vault).tasks:
         evaluation = last.get(task.slug)
-        if evaluation is None or evaluation.id in known or task.ruling is None or not _is_person(task.decided_by):
+        # A person decided: a git identity, or nobody is named, as after an edit by hand.
+        by_person = task.decided_by in (None, A_PERSON) or "<" in str(task.decided_by)
+        if evaluation is None or evaluation.id in known or task.ruling is None or not by_person:
             continue
         at = task.decided or stamp(work.caller.now)
         if at < evaluation.at:
@@ -285,7 +270,7 @@ def new_decisions(work: WriteScope) -> NewDecisions:
         tasks[task.slug] = task
     writes = _log_writes(items, entries)
     closed = [proposal for task in tasks.values() for proposal in answered_escalations(work, task)]
-    return NewDecisions(tuple(entries), {**writes, **proposal_writes(closed)})
+    return entries, {**writes, **proposal_writes(closed)}
 
 
 def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
@@ -316,8 +301,3 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
 
 def _log_writes(items: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry]) -> dict[str, bytes | None]:
     return {ALIGNMENT: render_lines([*items, *entries])} if entries else {}
-
-
-def _is_person(decided_by: str | None) -> bool:
-    """Return whether a person decided: a git identity, or nobody is named, as after an edit by hand."""
-    return decided_by in (None, A_PERSON) or "<" in str(decided_by)

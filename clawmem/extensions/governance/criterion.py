@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.text import one_line, some_of
 from clawmem.model.proposals.proposal import BY_EVALUATION
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.parsing import read_log
 from clawmem.vault.git.git import resolve_commit, write_snapshot
 from clawmem.vault.git.refs import git_dir_of, read_head
 from clawmem.vault.vault import Vault
@@ -162,9 +162,8 @@ class Evaluation(NamedTuple):
     extra: Mapping[str, Any] = {}
 
 
-def parse_evaluations(data: bytes, path: str, yaml: Yaml) -> tuple[Evaluation, ...]:
-    """Read the evaluations, oldest first. Raise Unreadable, naming the line and the key."""
-    return read_log(Evaluation, data, path, yaml)
+parse_evaluations = partial(read_log, Evaluation)
+"""Reads the evaluations, oldest first. Raises Unreadable, naming the line and the key."""
 
 
 # A pattern of a stranger may take for ever. Seconds for one file.
@@ -182,28 +181,18 @@ class RuleAnswer(NamedTuple):
 
 def check_rule(vault: Vault, caller: Caller, work: Work, rule: Rule) -> RuleAnswer:
     """Check a parsed rule. Raise NotFound or Refused if it asks for work or an entity that is not there."""
-    checks: dict[str, Callable[..., RuleAnswer]] = {
-        "exists": _exists,
-        "missing": _missing,
-        "contains": partial(_searched, wanted=True),
-        "lacks": partial(_searched, wanted=False),
-    }
-    if rule.name in checks:
-        try:
-            return checks[rule.name](work, *rule.arguments)
-        except TimeoutError:
-            return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
-    return run_query(vault, lambda index: _fact(index, caller, *rule.arguments))
-
-
-def _exists(work: Work, pattern: str) -> RuleAnswer:
+    pattern, *words = rule.arguments
+    wanted = rule.name in ("exists", "contains")
+    try:
+        if rule.name == "fact":
+            return run_query(vault, lambda index: _fact(index, caller, *rule.arguments))
+        if words:
+            return _searched(work, pattern, words[0], wanted)
+    except TimeoutError:
+        return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
     found = files_matching(work, pattern)
-    return RuleAnswer(MET, _named(work, found)) if found else RuleAnswer(REFUTED, f"No file matches {pattern}.")
-
-
-def _missing(work: Work, pattern: str) -> RuleAnswer:
-    there = _exists(work, pattern)
-    return there._replace(result=REFUTED if there.result == MET else MET)
+    result = MET if bool(found) is wanted else REFUTED
+    return RuleAnswer(result, _named(work, found) if found else f"No file matches {pattern}.")
 
 
 def _searched(work: Work, pattern: str, words: str, wanted: bool) -> RuleAnswer:
@@ -246,10 +235,7 @@ def _fact(index: Index, caller: Caller, named: str, words: str) -> RuleAnswer:
     entity = find_entity(index, named, caller)
     current = [placed for placed in facts_of(index, entity) if placed.fact.status in (ACTIVE, ARCHIVED)]
     pattern = _compiled(words)
-    try:
-        hits = [placed.fact for placed in current if pattern.search(placed.fact.fact, timeout=_SECONDS)]
-    except TimeoutError:
-        return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
+    hits = [placed.fact for placed in current if pattern.search(placed.fact.fact, timeout=_SECONDS)]
     if not hits:
         return RuleAnswer(REFUTED, f"No current fact of {entity} matches.")
     sure = [hit for hit in hits if hit.trust not in (_AGENT, "external")]

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed, NotFound, Refused
 from clawmem.extensions.governance.alignment import (
@@ -36,6 +36,7 @@ from clawmem.extensions.governance.criterion import (
     Criterion,
     CriterionResult,
     Evaluation,
+    RuleAnswer,
     Work,
     all_files,
     check_rule,
@@ -75,9 +76,6 @@ from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
 
-if TYPE_CHECKING:
-    from clawmem.llm.choice import Model
-
 CLOSES = "evaluate.closes"
 _BELOW = "All criteria are met, but too few of the last verdicts agreed with people, so a person decides."
 _NAMED_BY_AGENT = " This is on a folder that the agent named."
@@ -116,8 +114,6 @@ def _results(
     judged = [criterion for criterion in criteria if criterion.kind == JUDGED]
     answers: list[CriterionResult] = []
     if judged and model is not None and work.folder is not None:
-        from clawmem.extensions.governance.evaluator import judge  # only where a model is asked
-
         answers = judge(vault, model, work, judged, caller.now)
     elif judged:
         why = _NO_JUDGE if model is None else "It needs a judgement, and no work was named (--work)."
@@ -126,51 +122,45 @@ def _results(
     found = [
         next(rest) if criterion.kind == JUDGED else _checked(vault, caller, work, criterion) for criterion in criteria
     ]
-    return tuple(map(_without_secret, found))
+    # No commit may have a credential.
+    return tuple(
+        each._replace(evidence="The evidence has a credential.") if find_secret(each.evidence) else each
+        for each in found
+    )
 
 
 def _checked(vault: Vault, caller: Caller, work: Work, criterion: Criterion) -> CriterionResult:
     """Return the result of a command or a rule. What cannot be checked is undecided, with the reason as evidence."""
     started = time.monotonic()
     try:
-        found = (
-            _command(vault, work, criterion.check)
-            if criterion.kind == COMMAND
-            else _rule(vault, caller, work, criterion.check)
-        )
+        if criterion.kind == COMMAND:
+            found = _command(vault, work, criterion.check)
+        else:
+            found = check_rule(vault, caller, work, parse_rule(criterion.check))
     except ClawmemError as problem:
-        found = (UNDECIDED, problem.message, 0.0)
+        found = RuleAnswer(UNDECIDED, problem.message, 0.0)
     took = round((time.monotonic() - started) * 1000)
+    evidence = shortened(found.evidence)
     return CriterionResult(
-        criterion.text, criterion.kind, found[0], shortened(found[1]), found[2], criterion.kind, milliseconds=took
-    )  # fmt: skip
+        criterion.text, criterion.kind, found.result, evidence, found.confidence, criterion.kind, milliseconds=took
+    )
 
 
-def _command(vault: Vault, work: Work, text: str) -> tuple[str, str, float]:
+def _command(vault: Vault, work: Work, text: str) -> RuleAnswer:
     if work.folder is None or work.place is None:
         raise NotFound("The command needs a checkout.", "Name one with --work FOLDER or --work COMMIT.")
     run = run_command(vault, text, work.folder, work.place)
     message = " / ".join(line.strip() for line in (run.output + "\n" + run.errors).splitlines() if line.strip())
     if run.ended:
-        return UNDECIDED, f"It was ended, because {run.ended}.", 0.0
+        return RuleAnswer(UNDECIDED, f"It was ended, because {run.ended}.", 0.0)
     last = message[-400:]
-    return (REFUTED if run.code else MET), f"exit code {run.code}{f': {last}' if last else ''}", 1.0
-
-
-def _rule(vault: Vault, caller: Caller, work: Work, text: str) -> tuple[str, str, float]:
-    answer = check_rule(vault, caller, work, parse_rule(text))
-    return answer.result, answer.evidence, answer.confidence
-
-
-def _without_secret(result: CriterionResult) -> CriterionResult:
-    """Return the result without evidence that has a credential, which no commit may have."""
-    return result._replace(evidence="The evidence has a credential.") if find_secret(result.evidence) else result
+    return RuleAnswer(REFUTED if run.code else MET, f"exit code {run.code}{f': {last}' if last else ''}")
 
 
 def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionResult, ...]) -> EvaluateResult:
     vault, caller = scope.vault, scope.caller
-    decisions = new_decisions(scope)
-    entries = (*read_alignment(scope), *decisions.entries)
+    decided, writes = new_decisions(scope)
+    entries = (*read_alignment(scope), *decided)
     found, reason = verdict_of(results)
     held_back = found == PASS and not may_pass(entries)
     verdict, reason = (ESCALATE, _BELOW) if held_back else (found, reason)
@@ -190,23 +180,22 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
         results,
         mover(scope).signed or mover(scope).name,
     )
-    proposals = _escalated(scope, task, evaluation) if verdict == ESCALATE else ()
-    answered = _answered(scope, task, evaluation) if verdict != ESCALATE else []
-    writes = {
-        **decisions.writes,
+    waits = _escalated(scope, task, evaluation) if verdict == ESCALATE else None
+    proposals = [waits] if waits else _answered(scope, task, evaluation)
+    writes |= {
         EVALUATIONS: render_lines([*evaluations, evaluation]),
-        **proposal_writes((*proposals, *answered)),
+        **proposal_writes(proposals),
         **(_closing(task, evaluation) if verdict == PASS and not open_for and vault.settings.flag(CLOSES) else {}),
     }
     items = trailers("evaluate", agent=caller.agent, session=caller.session)
     change = Change(
         subject_line("evaluate", f"tasks/{task.slug}", verdict), writes,
-        (*items, ("Evaluation", evaluation.id), *proposal_trailers((*proposals, *answered))),
+        (*items, ("Evaluation", evaluation.id), *proposal_trailers(proposals)),
         author=agent_author(caller.agent),
     )  # fmt: skip
     commit = scope.commit([change])[-1]
     stays = (f"the task stays open for a person: {open_for}",) if open_for else ()
-    return EvaluateResult(evaluation, next(iter(proposals), None), commit, (*scope.notices, *stays))
+    return EvaluateResult(evaluation, waits, commit, (*scope.notices, *stays))
 
 
 def _is_place_of_person(scope: WriteScope, work: Work) -> bool:
@@ -240,7 +229,7 @@ def _answered(scope: WriteScope, task: Task, evaluation: Evaluation) -> list[Pro
     return [escalation._replace(status=status, decided=decision) for escalation in open_escalations(scope, task.slug)]
 
 
-def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[Proposal, ...]:
+def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> Proposal:
     """Return the question for a person. One that waits already asks about this evaluation from now on."""
     caller, waiting = scope.caller, next(iter(open_escalations(scope, task.slug)), None)
     taken = {other_proposal.id for other_proposal in read_proposals(scope.vault, scope.read).proposals}
@@ -248,7 +237,7 @@ def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[P
         criterion_result for criterion_result in evaluation.results if criterion_result.result == UNDECIDED
     ] or evaluation.results
     details = {"task": task.slug, "evaluation": evaluation.id, "work": evaluation.work}
-    proposal = Proposal(
+    return Proposal(
         waiting.id if waiting else new_proposal_id(caller.entropy, taken),
         ESCALATION,
         f"Does the task '{task.title}' meet its acceptance list?",
@@ -258,7 +247,6 @@ def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[P
         agent=caller.agent,
         details={**details, "workflow": task.workflow} if task.workflow else details,
     )
-    return (proposal,)
 
 
 # Characters of the work that one question shows, and of one file.

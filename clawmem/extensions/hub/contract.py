@@ -180,7 +180,11 @@ def line_problem(values: Any) -> str | None:
             return f"the key '{key}' {problem}"
     if "superseded_by" in values and "status" not in values:
         return "the key 'superseded_by' needs the key 'status'"
-    return _time_problem(values["timestamp"])
+    try:
+        datetime.fromisoformat(values["timestamp"])
+    except ValueError as problem_of_time:
+        return f"the key 'timestamp' is not a time: {problem_of_time}"
+    return None
 
 
 def _problem(value: Any, shape: Mapping[str, Any]) -> str | None:
@@ -202,14 +206,6 @@ def _problem(value: Any, shape: Mapping[str, Any]) -> str | None:
 
 
 _EXAMPLE_TIME = "2026-11-21T09:30:00Z"
-
-
-def _time_problem(timestamp: str) -> str | None:
-    try:
-        datetime.fromisoformat(timestamp)
-    except ValueError as problem:
-        return f"the key 'timestamp' is not a time: {problem}"
-    return None
 
 
 def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:

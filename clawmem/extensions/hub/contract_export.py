@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from clawmem.errors import (
@@ -112,14 +113,11 @@ class _Writer:
 
         names = run_query(self._vault, wanted)
         for start in range(0, len(names), _ENTITIES):
-            yield from run_query(self._vault, self._lines_of(names[start : start + _ENTITIES]))
+            yield from run_query(self._vault, partial(self._lines_of, names=names[start : start + _ENTITIES]))
 
-    def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
-        def act(index: Index) -> list[dict[str, Any]]:
-            placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
-            return self.lines(index, [each for each in placed if status_of(each.fact) != REVOKED])
-
-        return act
+    def _lines_of(self, index: Index, names: Sequence[str]) -> list[dict[str, Any]]:
+        placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
+        return self.lines(index, [each for each in placed if status_of(each.fact) != REVOKED])
 
     def changed(
         self, caller: Caller, name: str | None, start: str, head: str, notices: list[str]
@@ -130,24 +128,24 @@ class _Writer:
         for at in range(0, len(paths), _FILES):
             part = paths[at : at + _FILES]
             old, new = (self._facts(commit, part, notices) for commit in (start, head))
-            yield from run_query(self._vault, self._differences(old, new))
+            yield from run_query(self._vault, partial(self._differences, before=old, after=new))
 
     def _differences(
-        self, before: Mapping[str, PlacedFact], after: Mapping[str, PlacedFact]
-    ) -> Callable[[Index], list[dict[str, Any]]]:
-        def act(index: Index) -> list[dict[str, Any]]:
-            old, new = _public(index, before, after)
-            known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
-            then = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
-            found = self._identified(index, _in_order(known))
-            lines = [record["line"] for record in found if record["line"] != then.get(record["fact"])]
-            gone = [fact_id for fact_id in old if fact_id not in new]
-            moved = by_ids(index, gone)
-            removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
-            items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
-            return lines + [{**_open(line), "status": REVOKED} for line in self.lines(index, items)]
-
-        return act
+        self, index: Index, before: Mapping[str, PlacedFact], after: Mapping[str, PlacedFact]
+    ) -> list[dict[str, Any]]:
+        old, new = _public(index, before, after)
+        known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
+        then = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
+        found = self._identified(index, _in_order(known))
+        lines = [record["line"] for record in found if record["line"] != then.get(record["fact"])]
+        gone = [fact_id for fact_id in old if fact_id not in new]
+        moved = by_ids(index, gone)
+        removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
+        items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
+        return lines + [
+            {key: value for key, value in line.items() if key != "superseded_by"} | {"status": REVOKED}
+            for line in self.lines(index, items)
+        ]
 
     def _facts(self, commit: str, paths: Sequence[str], notices: list[str]) -> dict[str, PlacedFact]:
         found: dict[str, PlacedFact] = {}
@@ -171,9 +169,9 @@ class _Writer:
         found = []
         for other_placed in every:
             follower = successors.get(other_placed.fact.superseded_by or "")
-            line = line_of(
-                other_placed.fact, other_placed.entity, self._author(other_placed.fact), _contract_id(follower)
-            )
+            own = published_values(follower.fact) if follower else {}
+            replaced_by = own.get("id") if own or not follower else follower.fact.id
+            line = line_of(other_placed.fact, other_placed.entity, self._author(other_placed.fact), replaced_by)
             found.append({"fact": other_placed.fact.id, "line": line})
         return found
 
@@ -185,9 +183,8 @@ class _Writer:
             return fact.agent
         if self._recorded is None:
             self._recorded = first_commits(self._vault)
-        return self._recorded[fact.id][1] if fact.id in self._recorded else self._owner()
-
-    def _owner(self) -> str:
+        if fact.id in self._recorded:
+            return self._recorded[fact.id][1]
         if self._person is None:
             found = personal_identity(self._vault.git)
             self._person = f"{found.name} <{found.email}>" if found else _UNKNOWN
@@ -218,12 +215,9 @@ def first_commits(vault: Vault, ids: Collection[str] | None = None) -> dict[str,
 
 
 def _is_exported(caller: Caller, entity: str, name: str | None) -> bool:
-    return may_read(caller, entity) and not _is_unsent(entity) and name in (None, entity)
-
-
-def _is_unsent(entity: str) -> bool:
-    """Return whether an entity holds what waits for promotion, or copies that others pull for themselves."""
-    return is_candidate_place(entity) or holds_copies(entity)
+    """Return whether an entity is exported: not what waits for promotion, or copies that others pull for themselves."""
+    unsent = is_candidate_place(entity) or holds_copies(entity)
+    return may_read(caller, entity) and not unsent and name in (None, entity)
 
 
 def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
@@ -233,26 +227,8 @@ def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
     return [other_placed for other_placed in every if other_placed.fact.is_current] + closed[::-1]
 
 
-def _contract_id(placed: PlacedFact | None) -> str | None:
-    if placed is None:
-        return None
-    own = published_values(placed.fact)
-    return own.get("id") if own else placed.fact.id
-
-
-def _open(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in line.items() if key != "superseded_by"}
-
-
 BATCH_LINES = 2_000
 BATCH_BYTES = 8 << 20
-
-
-class RefusedLine(NamedTuple):
-    """A line that is not of the contract: its 1-based number, and why not."""
-
-    number: int
-    reason: str
 
 
 class Published(NamedTuple):
@@ -265,12 +241,13 @@ class Published(NamedTuple):
 
 def publish(
     vault: Vault,
-    lines: Iterable[Line | RefusedLine],
+    lines: Iterable[Line | LineAnswer],
     caller: Caller,
     trust: str = "external",
     asks: Asks | None = None,
 ) -> Iterator[Published]:
-    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines.
+    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines. One that is
+    not of the contract is given as the answer to it.
 
     `trust` is the highest trust of the claims. `asks` says for which new facts a person decides, beside those that
     are quarantined. Each batch takes the writer lock anew. A failure that is not of one
@@ -279,15 +256,13 @@ def publish(
     for batch in _batches(lines):
         good = [line for line in batch if isinstance(line, Line)]
         published = _store(vault, good, caller, trust, asks) if good else Published(())
-        refused = [
-            LineAnswer(line.number, REFUSED, reason=line.reason) for line in batch if isinstance(line, RefusedLine)
-        ]
+        refused = [line for line in batch if isinstance(line, LineAnswer)]
         answers = sorted((*published.answers, *refused), key=lambda answer: answer.line)
         yield published._replace(answers=tuple(answers))
 
 
-def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | RefusedLine]]:
-    batch: list[Line | RefusedLine] = []
+def _batches(lines: Iterable[Line | LineAnswer]) -> Iterator[list[Line | LineAnswer]]:
+    batch: list[Line | LineAnswer] = []
     size = 0
     for line in lines:
         batch.append(line)

@@ -535,6 +535,4 @@ def _redacted(value: Any) -> Any:
     return [_redacted(other) for other in value] if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=4096)
-def _order(text: str, outside: bool) -> tuple[str, str] | None:
-    return orders_in_text(text, outside)
+_order = lru_cache(maxsize=4096)(orders_in_text)

@@ -34,12 +34,8 @@ KnownIds = Callable[[str], set[str]]
 """Returns the ids of the facts that the hub has from a file."""
 
 
-class _Origin(NamedTuple):
-    """Where a fact of a merge was recorded: the commit on the other side, and the place there."""
-
-    commit: str
-    path: str
-    put: FactPut
+_Origins = dict[str, tuple[str, str, "FactPut"]]
+"""Where facts of a merge were recorded, by their ids: the commit on the other side, the path, and the place there."""
 
 
 class Reading:
@@ -63,7 +59,7 @@ class Reading:
         commit, files = next(changes, ("", []))
         commits = 0
         for step in steps:
-            origins: dict[str, _Origin] = {}
+            origins: _Origins = {}
             for info in (*step.merged, step.commit):
                 found: list[FileChange] = []
                 if info.commit == commit:
@@ -81,7 +77,7 @@ class Reading:
         if self._rows:
             yield Batch(self._rows, steps[-1].commit.commit)
 
-    def _take(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
+    def _take(self, commit: str, files: Sequence[FileChange], origins: _Origins) -> None:
         """Add the rows for what a step changed. Facts that moved to another file come before what is gone from one."""
         put: dict[str, LogRow] = {}
         gone: list[tuple[str, str]] = []
@@ -101,16 +97,17 @@ class Reading:
         self._rows += [LogRow(FACT_GONE, text, commit, {"path": path}) for text, path in gone if text not in put]
         self._rows += others
 
-    def _remember(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
+    def _remember(self, commit: str, files: Sequence[FileChange], origins: _Origins) -> None:
         """Note which facts a commit on the other side of a merge recorded."""
         for file in files:
             if is_items(file.path) and (change := self._change(file)):
-                origins.update({put.fact.id: _Origin(commit, file.path, put) for put in change.put})
+                origins.update({put.fact.id: (commit, file.path, put) for put in change.put})
 
     def _change(self, file: FileChange) -> ItemsChange | None:
         """Return what a change of a file of facts is; None if its new version cannot be read."""
         try:
-            return items_change(self._versions.old(file), self._versions.new(file), file.path)
+            old, new = (self._versions.read(blob, file.path) for blob in (file.old, file.new))
+            return items_change(old, new, file.path)
         except ClawmemError:
             return None
 
@@ -126,11 +123,11 @@ class Reading:
 
     def _entity_row(self, commit: str, file: FileChange) -> LogRow:
         name = name_of_path(file.path) or file.path
-        data = self._versions.new(file)
+        data = self._versions.read(file.new, file.path)
         if data is None:
             return LogRow(ENTITY_GONE, name, commit, {"path": file.path})
-        state = entity_state(b"" if data is _UNREAD else data, file.path, parse_yaml)
-        return LogRow(ENTITY, name, commit, {**state._asdict(), "path": file.path})
+        state = entity_state(b"" if data is _UNREAD else data, file.path)
+        return LogRow(ENTITY, name, commit, {**state, "path": file.path})
 
 
 class _Versions:
@@ -141,15 +138,10 @@ class _Versions:
         self._kept: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
         self._bytes = 0
 
-    def old(self, file: FileChange) -> bytes | None:
-        """Return the version before a change, None if there was none."""
-        return None if file.old is None else self._read(file.old, file.path)
-
-    def new(self, file: FileChange) -> bytes | None:
-        """Return the version after a change, None if there is none."""
-        return None if file.new is None else self._read(file.new, file.path)
-
-    def _read(self, blob: str, path: str) -> bytes:
+    def read(self, blob: str | None, path: str) -> bytes | None:
+        """Return a version of a file, None if there is none."""
+        if blob is None:
+            return None
         kept = self._kept.get(path)
         if kept is not None and kept[0] == blob:
             return kept[1]
@@ -192,11 +184,11 @@ def _commit_row(info: CommitInfo) -> LogRow:
     return LogRow(COMMIT, info.commit, info.commit, body)
 
 
-def _fact_row(commit: str, path: str, put: FactPut, origins: dict[str, _Origin]) -> LogRow:
+def _fact_row(commit: str, path: str, put: FactPut, origins: _Origins) -> LogRow:
     """Return the row for a fact. One that a merge brought is of the commit that recorded it."""
-    origin = origins.get(put.fact.id)
-    if origin is not None and origin.put.fact == put.fact and origin.path == path:
-        commit, put = origin.commit, origin.put
+    first, of_path, recorded = origins.get(put.fact.id, (commit, path, put))
+    if recorded.fact == put.fact and of_path == path:
+        commit, put = first, recorded
     body = {"record": fact_to_record(put.fact), "entity": name_of_path(path) or path, "path": path, "line": put.line}
     return LogRow(FACT, put.fact.id, commit, body)
 
@@ -206,8 +198,6 @@ FOLDERS = ("life", "daily")
 
 _BEGIN, _END = b"[\n", b"\n]\n"
 _EMPTY = b"[]\n"
-
-ReadYaml = Callable[[str, str], Any]
 
 
 class FactPut(NamedTuple):
@@ -227,14 +217,6 @@ class ItemsChange(NamedTuple):
     put: tuple[FactPut, ...] = ()
     gone: tuple[str, ...] = ()
     whole: bool = False
-
-
-class EntityState(NamedTuple):
-    """What the summary of an entity says of it."""
-
-    title: str
-    kind: str
-    aliases: tuple[str, ...]
 
 
 def is_taken_in(path: str, indexed_as: str) -> bool:
@@ -272,22 +254,23 @@ def items_change(old: bytes | None, new: bytes | None, path: str) -> ItemsChange
     return ItemsChange(put, tuple(text for text in before if text not in kept))
 
 
-def entity_state(data: bytes, path: str, read_yaml: ReadYaml) -> EntityState:
-    """Return what a `summary.md` says of its entity; where its front matter cannot be read, what its path says."""
+def entity_state(data: bytes, path: str) -> dict[str, Any]:
+    """Return what a `summary.md` says of its entity: `title`, `kind` and `aliases`; where its front matter cannot be
+    read, what its path says."""
     name = name_of_path(path) or path
     front, _ = split_front_matter(data.decode(errors="replace"))
     try:
-        described = read_yaml(front, path) if front else {}
+        described = parse_yaml(front, path) if front else {}
     except ClawmemError:
         described = {}
     described = described if isinstance(described, dict) else {}
     aliases = described.get("aliases")
     listed: Iterable[Any] = [aliases] if isinstance(aliases, str) else aliases if isinstance(aliases, list) else ()
-    return EntityState(
-        str(described.get("title") or title_of(name)),
-        str(described.get("kind") or kind_of(name)),
-        tuple(str(other) for other in listed),
-    )
+    return {
+        "title": str(described.get("title") or title_of(name)),
+        "kind": str(described.get("kind") or kind_of(name)),
+        "aliases": list(map(str, listed)),
+    }
 
 
 def _is_plain(data: bytes) -> bool:

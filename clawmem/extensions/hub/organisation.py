@@ -20,14 +20,11 @@ from clawmem.extensions.hub.postgres.connect import HubAddress, ask, hub_address
 from clawmem.extensions.hub.postgres.organisation import (
     HubIdentity,
     OwnVault,
-    Promotion,
     VaultMarks,
     ask_promotion,
-    decide_promotion,
     identity,
     own_vaults,
     promoted_facts,
-    promotions,
     readable_counts,
     withdraw_promotions,
 )
@@ -291,16 +288,6 @@ def withdraw_what_ended(vault: Vault, caller: Caller) -> tuple[str, ...]:
     return _withdraw_gone(vault, own, shared)
 
 
-def list_promotions(vault: Vault, status: str) -> tuple[HubIdentity, tuple[Promotion, ...]]:
-    """Return who asks, and the promotions of a status that they may decide or asked for."""
-    return ask_organisation(vault, lambda connection: (identity(connection), tuple(promotions(connection, status))))
-
-
-def decide(vault: Vault, number: int, approved: bool, reason: str | None) -> str:
-    """Approve or reject a promotion as a person, and return its status. Rejecting an approved one withdraws it."""
-    return ask_organisation(vault, lambda connection: decide_promotion(connection, number, approved, reason))
-
-
 def _check_promotable(placed: PlacedFact, verdicts: Sequence[GateResult]) -> None:
     fact = placed.fact
     if (origin := origin_of(fact)) is not None:
@@ -317,7 +304,11 @@ def _check_promotable(placed: PlacedFact, verdicts: Sequence[GateResult]) -> Non
 
 
 def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tuple[str, ...]:
-    gone = _ended_here(vault, shared) if shared else ()
+    """Withdraw those of some facts of this vault that were retracted or redacted here. Return their ids.
+
+    One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
+    known = run_query(vault, lambda index: by_ids(index, shared)) if shared else {}
+    gone = tuple(text for text in sorted(known) if _is_ended(known[text].fact))
     if gone:
 
         def withdraw(connection: HubConnection) -> None:
@@ -326,14 +317,6 @@ def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tupl
 
         ask_organisation(vault, withdraw)
     return gone
-
-
-def _ended_here(vault: Vault, shared: Mapping[str, object]) -> tuple[str, ...]:
-    """Return those of some facts of this vault that were retracted or redacted here.
-
-    One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
-    known = run_query(vault, lambda index: by_ids(index, shared))
-    return tuple(text for text in sorted(known) if _is_ended(known[text].fact))
 
 
 def _is_ended(fact: Fact) -> bool:

@@ -52,15 +52,16 @@ class PullPlan(NamedTuple):
 
 
 class PullResult(NamedTuple):
-    """What a pull did: the ids of new, changed, retracted and redacted copies; those that still have to be redacted;
-    facts that were left out, each with the reason; facts of this vault that were withdrawn there; and the commit."""
+    """What a pull did: the ids of new, changed, retracted and redacted copies, and those that still have to be
+    redacted; the organisation; facts that were left out, each with the reason; facts of this vault that were withdrawn
+    there; and the commit."""
 
-    org: str
     added: tuple[str, ...]
     changed: tuple[str, ...]
     retracted: tuple[str, ...]
     redacted: tuple[str, ...]
     to_redact: tuple[str, ...]
+    org: str
     refused: tuple[tuple[str, str], ...]
     withdrawn: tuple[str, ...]
     commit: str | None
@@ -101,7 +102,7 @@ def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = F
         items = plan.redacted
     left = () if may_redact else plan.redacted
     return PullResult(
-        offered.org, added, changed, retracted, items, left, plan.refused, withdrawn, commit, tuple(notices)
+        added, changed, retracted, items, left, offered.org, plan.refused, withdrawn, commit, tuple(notices)
     )
 
 
@@ -137,7 +138,9 @@ def plan_pull(
             refused.append((fact.id, reason))
             continue
         seen.add(fact.id)
-        if known and _is_redacted_here(found.fact, known.fact):
+        # In this vault, and not at the origin.
+        redacted_here = known and _is_marked(known.fact) and not _is_marked(found.fact)
+        if known and redacted_here and _words(found.fact) != _words(known.fact):
             refused.append((fact.id, "it was redacted here"))
             continue
         fresh = _with_own_fields(fact, known.fact) if known else fact
@@ -162,21 +165,12 @@ def _refusal(
     origin = origin_of(known.fact) if known else None
     if fact.id in seen or (origin is not None and origin.vault != found.vault):
         return f"the vault {found.vault} has another fact of that id"
-    secret = next((match for text in _texts(fact) if (match := find_secret(text))), None)
+    secret = next((match for text in filter(None, (*_words(fact), *fact.tags)) if (match := find_secret(text))), None)
     return f"it contains what looks like a credential ({secret.rule})" if secret else ""
-
-
-def _is_redacted_here(offered: Fact, known: Fact) -> bool:
-    """Return whether the words of a copy were redacted in this vault, and not at the origin."""
-    return _is_marked(known) and not _is_marked(offered) and _words(offered) != _words(known)
 
 
 def _is_marked(fact: Fact) -> bool:
     return _REDACTED in (fact.metadata or {})
-
-
-def _texts(fact: Fact) -> list[str]:
-    return [text for text in (fact.fact, fact.subject, fact.object, *fact.tags) if text]
 
 
 def _origin(org: str, found: HubFact) -> FactOrigin:

@@ -25,7 +25,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, Fact, check_prefix
+from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, check_prefix
 from clawmem.model.facts.fact_words import change_labels, fact_line
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.language.dates import day_of
@@ -71,7 +71,8 @@ class OrganisationHits(NamedTuple):
     def data(self) -> dict[str, Any]:
         """Return the organisation's part of an answer as callers of --json get it."""
         problem = {"problem": self.problem.message} if self.problem else {}
-        return {"org": self.org, "facts": [hit_data(self.org, hit) for hit in self.hits], **problem}
+        facts = [{**_fact_data(self.org, hit.found), "score": round(hit.score, 4)} for hit in self.hits]
+        return {"org": self.org, "facts": facts, **problem}
 
     def statements(self) -> list[str]:
         """Return the statements of the facts."""
@@ -85,7 +86,9 @@ class OrganisationHits(NamedTuple):
         """Return a text for a prompt with the lines of the organisation that fit, and a remark if some do not."""
         text = with_organisation(result.text, result.tokens, result.counted_by, budget, self.org, self.hits)
         own: Any = result
-        return own._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by), left_out_notice(text)
+        more = f"{counted(text.left_out, 'line')} of the organisation did not fit; `clawmem org query` shows them"
+        joined = own._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by)
+        return joined, (more,) if text.left_out else ()
 
 
 class JoinedText(NamedTuple):
@@ -219,7 +222,9 @@ def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
 
 def organisation_line(org: str, found: HubFact) -> str:
     """Return a fact of the organisation as a line of context: its dates, the scope that shows it, vault and author."""
-    return f"- {servable(found.fact.fact)} ({servable(', '.join(_remarks(org, found)))})\n"
+    fact = found.fact
+    remarks = [fact_dates(fact), origin_words(org, found), f"by {author_name(found)}", *change_labels(fact)]
+    return f"- {servable(fact.fact)} ({servable(', '.join(remarks))})\n"
 
 
 def with_organisation(
@@ -246,13 +251,6 @@ def with_organisation(
     return JoinedText(joined, budget - left, how, len(kept), len(hits) - len(kept))
 
 
-def left_out_notice(joined: JoinedText) -> tuple[str, ...]:
-    """Return a remark if lines of the organisation did not fit."""
-    if not joined.left_out:
-        return ()
-    return (f"{counted(joined.left_out, 'line')} of the organisation did not fit; `clawmem org query` shows them",)
-
-
 def origin_words(org: str, found: HubFact) -> str:
     """Return where a fact of the organisation is from: the scope that shows it, and its vault's if that is another."""
     own = f" from {found.scopes[0]}" if len(found.scopes) > 1 else ""
@@ -274,18 +272,8 @@ def _fact_data(org: str, found: HubFact) -> dict[str, Any]:
     return {"id": fact.id, "fact": fact.fact, "entity": found.entity, **about, "origin": origin}
 
 
-def hit_data(org: str, hit: HubHit) -> dict[str, Any]:
-    """Return a found fact as callers of --json get it, with its score."""
-    return {**_fact_data(org, hit.found), "score": round(hit.score, 4)}
-
-
 def _line(org: str, found: HubFact) -> str:
     labels = "".join(f", {change_label}" for change_label in change_labels(found.fact))
     text = visible(one_line(f"{author_name(found)}: {found.fact.fact}"))
     origin = visible(one_line(origin_words(org, found)))
     return f"{found.fact.id}  organisation  {day_of(found.fact.timestamp)}  {text}  ({origin}{labels})"
-
-
-def _remarks(org: str, found: HubFact) -> list[str]:
-    fact: Fact = found.fact
-    return [fact_dates(fact), origin_words(org, found), f"by {author_name(found)}", *change_labels(fact)]

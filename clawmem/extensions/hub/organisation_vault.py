@@ -29,6 +29,7 @@ from clawmem.errors import (
 from clawmem.extensions.hub.contract import checked_line
 from clawmem.extensions.hub.contract_export import first_commits, line_of_fact, publish
 from clawmem.extensions.hub.contract_plan import REFUSED, WAITS
+from clawmem.extensions.hub.postgres.connect import in_time
 from clawmem.extensions.hub.postgres.organisation import HubIdentity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit
 from clawmem.index.refresh.refresh import run_query
@@ -51,6 +52,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact
 from clawmem.model.facts.pulled import holds_copies, origin_of, published_values
 from clawmem.model.facts.reach import ORGANISATION
+from clawmem.model.proposals.proposal import OPEN
 from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.proposals.routes import RoutedItem, is_named, kind_in, last_match, read_routes
 from clawmem.model.records.access import narrowest
@@ -145,27 +147,19 @@ def ask_folder(vault: Vault, folder: Path, work: Callable[[Vault], Answer], seco
     if folder in (vault.root, vault.root.resolve()):
         raise Refused("A vault cannot be its own organisation.", "Name the folder of another vault.")
     limit = vault.settings.number("org.timeout_seconds") if seconds is None else seconds
-    result: list[Answer] = []
-    failed: list[BaseException] = []
+    late = OrganisationUnavailable(
+        f"The organisation's vault {folder} did not answer in time.",
+        "Ask again: a promotion may be complete by then. Or allow more time with `org.timeout_seconds`."
+        " `org connect` builds the index there without a limit.",
+    )
 
-    def run() -> None:
+    def run() -> Answer:
         try:
-            result.append(work(_opened(vault, folder, limit)))
-        except BaseException as problem:  # noqa: BLE001 - raised again below, in the thread of the caller
-            failed.append(problem)
+            return work(_opened(vault, folder, limit))
+        except (Locked, NoVault, Unreadable, ConflictMarkers, StorageFailed, OSError) as problem:
+            raise _unavailable(folder, problem) from problem
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(limit)
-    if thread.is_alive():
-        raise OrganisationUnavailable(
-            f"The organisation's vault {folder} did not answer in time.",
-            "Ask again: a promotion may be complete by then. Or allow more time with `org.timeout_seconds`."
-            " `org connect` builds the index there without a limit.",
-        )
-    if failed:
-        raise _as_unavailable(folder, failed[0])
-    return result[0]
+    return in_time(run, limit, lambda: late)
 
 
 def vault_label(vault: Vault) -> str:
@@ -350,13 +344,6 @@ def _opened(vault: Vault, folder: Path, limit: float) -> Vault:
     return there
 
 
-def _as_unavailable(folder: Path, problem: BaseException) -> BaseException:
-    """Return the error to report for one of the other vault: that it cannot be used, or what it refused."""
-    if isinstance(problem, Locked | NoVault | Unreadable | ConflictMarkers | StorageFailed | OSError):
-        return _unavailable(folder, problem)
-    return problem
-
-
 def _unavailable(folder: Path, problem: ClawmemError | OSError) -> OrganisationUnavailable:
     text = problem.message if isinstance(problem, ClawmemError) else f"{problem.strerror or problem}."
     hint = problem.hint if isinstance(problem, ClawmemError) and not isinstance(problem, Locked) else ""
@@ -432,16 +419,10 @@ def _shared(there: Vault) -> tuple[SharedFact, ...]:
     """Return what other vaults promoted to a vault: facts, and proposals that are open or were rejected."""
     placed = run_query(there, lambda index: facts_containing(index, f'"{PROMOTED_FROM}"'))
     found = [_shared_fact(each.fact, each.fact.id) for each in placed if _is_shared_place(each.entity)]
-    filed = [
-        proposal
+    found += [
+        _shared_fact(proposal.fact, proposal.id, PENDING if proposal.status == OPEN else proposal.status)
         for proposal in read_proposals(there).proposals
         if proposal.fact is not None and proposal.status != APPROVED
-    ]
-    states = {"open": PENDING}
-    found += [
-        _shared_fact(proposal.fact, proposal.id, states.get(proposal.status, proposal.status))
-        for proposal in filed
-        if proposal.fact
     ]
     return tuple(fact for fact in found if fact is not None)
 

@@ -6,7 +6,7 @@ It may be killed at any moment and run in several copies, see `clawmem.extension
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,15 +33,13 @@ from clawmem.vault.exchange.mirror import Mirror
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
 
-OpenMirror = Callable[[Path], Mirror]
-
 
 class WorkerOptions(NamedTuple):
-    """Where the mirrors are kept, how a mirror is opened, how long git may take for one vault, in seconds, and the one
+    """Where the mirrors are kept, the environment of git, how long it may take for one vault, in seconds, and the one
     organisation to work for (None: all)."""
 
     folder: Path
-    open_mirror: OpenMirror
+    environment: Mapping[str, str]
     fetch_seconds: float
     org: str | None = None
 
@@ -120,7 +118,7 @@ def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
 
 def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> VaultReport:
     """Take in the new commits of one vault. A failure of git or of a file is recorded, and other vaults go on."""
-    mirror = options.open_mirror(options.folder / f"{row.org}-{row.vault}")
+    mirror = Mirror(options.folder / f"{row.org}-{row.vault}", options.environment)
     try:
         with mirror.locked(0):
             report = _take_in_new(connection, row, mirror, options)
@@ -149,7 +147,7 @@ def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, optio
         # Also from the cache must go what is no longer in the history.
         mirror.forget()
         head = mirror.fetch(row.address, options.fetch_seconds)
-        return report if head is None else _take_in_again(connection, row, mirror, head)
+        return report if head is None else _take_in_again(connection, row, mirror, report, head)
     commits = mirror.commits(row.head, head)
     with mirror.blobs() as reader:
         here = row
@@ -165,14 +163,15 @@ def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, optio
     return report._replace(commits=len(commits))
 
 
-def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> VaultReport:
+def _take_in_again(
+    connection: HubConnection, row: VaultRow, mirror: Mirror, report: VaultReport, head: str
+) -> VaultReport:
     """Follow a rewritten history: everything of the vault is replaced in one transaction."""
     commits = mirror.commits(None, head)
     with mirror.blobs() as reader:
         reading = Reading(mirror, reader, lambda path: facts_at(connection, row, path))
         batches = (batch.rows for batch in reading.batches(steps_between(None, commits)))
         written = take_in_again(connection, row, head, batches)
-    report = VaultReport(row.org, row.vault, row.address, row.head)
     if written is None:
         return report._replace(busy=True)
     return report._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)

@@ -194,12 +194,8 @@ def changed_paths(work: WriteScope, last: WikiState | None) -> list[str] | None:
 
 def _texts_by_hand(work: WriteScope, changed: Iterable[str] | None, texts: Mapping[str, str]) -> dict[str, str | None]:
     """Return what people wrote on the pages that changed, or on all; None for a page that is gone."""
-    head = work.vault.head().commit
-    if changed is None:
-        paths = work.vault.files_at(head, FOLDER) if head is not None else []
-    else:
-        paths = [path for path in changed if path.startswith(f"{FOLDER}/")]
-    pages = {path: work.read(path) for path in paths if path.endswith(".md")}
+    paths = pages_in(work, FOLDER) if changed is None else changed
+    pages = {path: work.read(path) for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md")}
     read = {
         path: data.decode("utf-8-sig", errors="replace") if data is not None else None for path, data in pages.items()
     }
@@ -389,7 +385,7 @@ def page_writes(
         path = topic_page(topic)
         generated[path] = render_topic(TopicPage(path, topic, links, backlinks.get(path, ())))
     totals = [PageLink(topic_page(topic), topic, claims) for topic, claims in plan.topics.items()]
-    listed = {*_files(work, REPORTS), *reports}
+    listed = {*pages_in(work, REPORTS), *reports}
     generated[INDEX] = render_index(plan.entries.values(), sorted(totals, key=_by_title), listed)
     if work.vault.settings.words("wiki.links") == OBSIDIAN:
         generated = {path: with_wiki_links(part, path) for path, part in generated.items()}
@@ -436,10 +432,10 @@ def _generated(data: bytes | None) -> str | None:
 def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
     """Return the reports with links to pages that a build removes: they lead to the page of the entity's present name,
     or only their words stay."""
-    names = page_names(path for path in {*_files(work, FOLDER), *writes} if writes.get(path, b"") is not None)
+    names = page_names(path for path in {*pages_in(work, FOLDER), *writes} if writes.get(path, b"") is not None)
     targets = link_targets(titles_of(work.index).entities.values(), plan.topics, {})
     found: dict[str, bytes | None] = {}
-    for path in _files(work, REPORTS):
+    for path in pages_in(work, REPORTS):
         text = plan.texts.get(path) or work.text(path)
         part = generated_part(text) or ""
         after, _ = mended(part, dead_targets(path, part, names, targets), names, unlink=True)
@@ -449,7 +445,8 @@ def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, byte
     return found
 
 
-def _files(work: WriteScope, folder: str) -> list[str]:
+def pages_in(work: WriteScope, folder: str) -> list[str]:
+    """Return the paths of the pages that a folder has at HEAD."""
     head = work.vault.head().commit
     return [path for path in work.vault.files_at(head, folder) if path.endswith(".md")] if head is not None else []
 
@@ -457,7 +454,7 @@ def _files(work: WriteScope, folder: str) -> list[str]:
 def _old_pages(work: WriteScope, plan: BuildPlan) -> set[str]:
     """Return the pages that an earlier build may have left."""
     if plan.full:
-        return {path for path in _files(work, FOLDER) if not path.startswith(f"{REPORTS}/")}
+        return {path for path in pages_in(work, FOLDER) if not path.startswith(f"{REPORTS}/")}
     topics = topic_totals(plan.before)
     return {entry.path for entry in plan.before.values()} | set(map(topic_page, topics))
 

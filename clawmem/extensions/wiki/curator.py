@@ -11,7 +11,15 @@ from datetime import UTC, date, timedelta
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
-from clawmem.extensions.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build, replaced_notices
+from clawmem.extensions.wiki.compile import (
+    GONE,
+    BuildPlan,
+    page_writes,
+    pages_in,
+    plan_build,
+    remember_build,
+    replaced_notices,
+)
 from clawmem.extensions.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
 from clawmem.extensions.wiki.values.curation import (
     StaleClaim,
@@ -113,13 +121,6 @@ class Curation(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class _Found(NamedTuple):
-    """What a run found: what needs a person, and stale facts that would be on the wiki otherwise."""
-
-    findings: list[WikiFinding]
-    stale: tuple[StaleClaim, ...]
-
-
 class _Built(NamedTuple):
     """The plan of the build, the pages as it leaves them by path, the titles, and the dead links that stay."""
 
@@ -138,9 +139,9 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
     message = _week(caller, week)
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         built = _mended(work, _build(work, {}))
-        found = _find(work, built)
-        curated, proposals = _filing(work, found.findings, built.titles)
-        report = _report(work, built, message, found, curated, proposals, again=week is not None)
+        findings, stale = _find(work, built)
+        curated, proposals = _filing(work, findings, built.titles)
+        report = _report(work, built, message, stale, curated, proposals, again=week is not None)
         path = report_path(message) if report is not None else None
         writes = page_writes(work, built.plan, [path] if path else [])
         replaced = replaced_notices(work, built.plan, writes)
@@ -204,10 +205,8 @@ def _mended(work: WriteScope, built: _Built) -> _Built:
 
 def _texts(work: WriteScope, plan: BuildPlan) -> dict[str, str]:
     """Return the pages of the wiki as the build leaves them, by path."""
-    head = work.vault.head().commit
-    paths = work.vault.files_at(head, FOLDER) if head is not None else []
     writes = page_writes(work, plan)
-    texts = {path: work.text(path) for path in paths if path.endswith(".md") and path not in writes}
+    texts = {path: work.text(path) for path in pages_in(work, FOLDER) if path not in writes}
     texts |= {path: data.decode() for path, data in writes.items() if data is not None}
     return dict(sorted(texts.items()))
 
@@ -228,7 +227,8 @@ def _compiled(plan: BuildPlan) -> dict[str, str]:
     return {INDEX: "Wiki", **entities_by_path, **{topic_page(topic): topic for topic in plan.topics}}
 
 
-def _find(work: WriteScope, built: _Built) -> _Found:
+def _find(work: WriteScope, built: _Built) -> tuple[list[WikiFinding], tuple[StaleClaim, ...]]:
+    """Return what needs a person, and the stale facts that would be on the wiki otherwise."""
     context = GateContext(work.vault.catalog, work.caller)
     facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
     stale = _stale(work, context, facts)
@@ -244,7 +244,7 @@ def _find(work: WriteScope, built: _Built) -> _Found:
         *stale_findings(stale),
         *_long_pages(work, context, built, pages),
     ]
-    return _Found(findings, stale)
+    return findings, stale
 
 
 def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) -> tuple[StaleClaim, ...]:
@@ -343,7 +343,7 @@ def _report(
     work: WriteScope,
     built: _Built,
     week: IsoWeek,
-    found: _Found,
+    stale: Sequence[StaleClaim],
     curated: Sequence[CuratedFinding],
     fresh: Sequence[Proposal],
     again: bool,
@@ -365,7 +365,7 @@ def _report(
         day,
         changes,
         _conflicts(work, built, day),
-        found.stale,
+        tuple(stale),
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),
         tuple(curated_finding.finding for curated_finding in curated if curated_finding.outcome == LEFT),

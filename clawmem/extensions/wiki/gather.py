@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -64,7 +65,7 @@ def titles_of(index: Index) -> Titles:
 
 def names_on_wiki(index: Index, titles: Titles) -> set[str]:
     """Return the entities that have a page: shared, no place of facts that wait, and not forgotten as a whole."""
-    names = {name for name in entity_names(index) if owner_of(name) is None and not is_candidate_place(name)}
+    names = set(filter(is_on_wiki, entity_names(index)))
     return (names | titles.entities.keys()) - forgotten_entities(index)
 
 
@@ -204,16 +205,10 @@ def _due(facts: Iterable[Fact], context: GateContext) -> str | None:
         review = (fact.details or {}).get(REVIEW_BY)
         pair = (fact.valid_from, fact.valid_to, review if isinstance(review, str) else None)
         days += [day_of(text) for text in pair if text]
-        days += _days_later(max(fact.timestamp, fact.last_accessed or ""), STALE_DAYS)
+        with suppress(ValueError, OverflowError):  # a time that somebody wrote
+            used = moment_of(max(fact.timestamp, fact.last_accessed or ""))
+            days.append(day_of(stamp(used + timedelta(days=STALE_DAYS))))
     return min((day for day in days if day >= today), default=None)
-
-
-def _days_later(moment: str, days: int) -> list[str]:
-    """Return the day some days after a written time, in a list that is empty if the time is invalid."""
-    try:
-        return [day_of(stamp(moment_of(moment) + timedelta(days=days)))]
-    except (ValueError, OverflowError):
-        return []
 
 
 STATE = "wiki.json"

@@ -73,14 +73,6 @@ _OWN_KINDS = (
 )  # fmt: skip
 
 
-class BuiltSite(NamedTuple):
-    """What a build did, the number of pages of entities, topics and people, and what the index says about itself."""
-
-    build: SiteBuild
-    pages: int
-    notices: tuple[str, ...]
-
-
 def build_site(
     vault: Vault,
     caller: Caller,
@@ -88,14 +80,14 @@ def build_site(
     render: Render,
     report: OnProgress | None = None,
     messages: bool = False,
-) -> BuiltSite:
+) -> SiteBuild:
     """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`. With `messages`,
     it has the notes of each day and what was said. What not everybody may see is left out.
 
     `render` makes the files of a site. `report` gets how far it is. Raise NotPermitted for a caller that may not read,
     StorageFailed if a file cannot be written."""
 
-    def act(index: Index) -> BuiltSite:
+    def act(index: Index) -> SiteBuild:
         with tempfile.TemporaryFile() as file:
             return _Builder(vault, index, caller, _Spool(file), report).build(folder, render, messages)
 
@@ -146,12 +138,13 @@ class _Builder:
         for name in self._names:
             check_may_read(caller, name)
 
-    def build(self, folder: Path, render: Render, messages: bool) -> BuiltSite:
+    def build(self, folder: Path, render: Render, messages: bool) -> SiteBuild:
         """Gather the pages, render them, and write the files."""
         site = self.site(messages)
         result = write_site(folder, render(site), self._report, len(self._entries))
         notices = (*self.index.notices, *unreadable_notices(self.index), *left_out(self.index))
-        return BuiltSite(result, len(site.entries) + len(site.totals) + len(site.others), notices)
+        pages = len(site.entries) + len(site.totals) + len(site.others)
+        return result._replace(pages=pages, notices=notices)
 
     def site(self, messages: bool = False) -> Site:
         """Gather the pages."""
@@ -185,10 +178,7 @@ class _Builder:
         """Return the links on pages of the wiki that people wrote, by page."""
         paths = self.vault.files_at(self._head, FOLDER) if self._head else ()
         pages = sorted(path for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md"))
-        written: dict[str, str | None] = {}
-        for start in range(0, len(pages), _AT_ONCE):
-            found = self._contents(pages[start : start + _AT_ONCE])
-            written |= {path: outside_markers(text) for path, text in found.items()}
+        written = {path: outside_markers(text) for path, text in self._contents(pages)}
         return hand_links(written, {}, self._entries, topics)
 
     def _pages(self, links: Links, totals: Mapping[str, int], said: Said) -> Iterator[SitePage]:
@@ -206,20 +196,15 @@ class _Builder:
         groups = topic_links(self._entries, totals)
         paths = {topic: topic_page(topic) for topic in sorted(groups)}
         pages = [TopicPage(path, topic, groups[topic], links.get(path, ())) for topic, path in paths.items()]
-        notes: dict[str, str] = {}
-        for start in range(0, len(pages), _AT_ONCE):
-            notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
+        notes = self._texts(list(paths.values()))
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 
     def _talks(self) -> dict[str, Conversation]:
         """Return what was said to all, by the path of its page. A message that somebody marked, or whose source names
         who was there, may be for some people only."""
-        paths = (
-            [path for path in self.vault.files_at(self._head, "ledger") if path.endswith(".jsonl")]
-            if self._head
-            else []
-        )
-        events = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
+        ledger = self.vault.files_at(self._head, "ledger") if self._head else ()
+        days = self._contents([path for path in ledger if path.endswith(".jsonl")])
+        events = [event for path, text in days for event in parse_events(text.encode(), path)]
         marked = {target for event in events if (target := marked_by(event))}
         for_some = {MARK, *PARTICIPANTS}
         shown = [
@@ -242,7 +227,7 @@ class _Builder:
             for talk in talks
             for event in talk.events
         ]
-        for path, text in self._contents([path for path in pages if path.startswith("daily/")]).items():
+        for path, text in self._contents([path for path in pages if path.startswith("daily/")]):
             day = path.rpartition("/")[2].removesuffix(".md")
             rows += [SaidOf(f"{day}T{line.time or ''}", "note", line.text, own_path(path)) for line in note_lines(text)]
         found: dict[str, tuple[SaidOf, ...]] = {}
@@ -258,27 +243,29 @@ class _Builder:
             return {}
         taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
         paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path, messages)]
-        titles: dict[str, str] = {}
-        for start in range(0, len(paths), _AT_ONCE):
-            for path, text in self._contents(paths[start : start + _AT_ONCE]).items():
-                if generated_part(text) is None or (path.startswith("daily/") and note_lines(text)):
-                    titles[path] = _title(path, text)
-        return dict(sorted(titles.items()))
+        return {
+            path: _title(path, text)
+            for path, text in self._contents(sorted(paths))
+            if generated_part(text) is None or (path.startswith("daily/") and note_lines(text))
+        }
 
     def _own(self, paths: Iterable[str]) -> Iterator[OwnPage]:
-        for path, text in self._contents(sorted(paths)).items():
+        for path, text in self._contents(sorted(paths)):
             notes = [f"- {' '.join(filter(None, line))}" for line in note_lines(text)]
             body = "\n".join(notes) if path.startswith("daily/") else split_front_matter(text)[1]
             yield OwnPage(path, _title(path, text), body)
 
     def _texts(self, paths: list[str]) -> dict[str, str]:
         """Return what people wrote on some pages, as HEAD has them; nothing for those who may not see everything."""
-        found = {} if self.index.is_restricted else self._contents(paths)
-        return {path: own_text(found[path]) if path in found else "" for path in paths}
+        found = () if self.index.is_restricted else self._contents(paths)
+        return {**dict.fromkeys(paths, ""), **{path: own_text(text) for path, text in found}}
 
-    def _contents(self, paths: list[str]) -> dict[str, str]:
-        found = self.vault.contents_at(self._head, paths) if self._head else {}
-        return {path: data.decode("utf-8-sig", errors="replace") for path, data in found.items() if data is not None}
+    def _contents(self, paths: list[str]) -> Iterator[tuple[str, str]]:
+        """Yield the files that HEAD has, with their texts, some of them in memory at once."""
+        for start in range(0, len(paths) if self._head else 0, _AT_ONCE):
+            for path, data in self.vault.contents_at(self._head, paths[start : start + _AT_ONCE]).items():
+                if data is not None:
+                    yield path, data.decode("utf-8-sig", errors="replace")
 
 
 def _title(path: str, text: str) -> str:
@@ -302,12 +289,15 @@ RECORD = "clawmem-site.json"
 
 
 class SiteBuild(NamedTuple):
-    """The number of files of a site and their size in bytes, and how many files were written and removed."""
+    """The number of files of a site and their size in bytes, how many files were written and removed, the number of
+    pages of entities, topics and people, and what the index says about itself."""
 
     files: int
     size: int
     written: int
     removed: int
+    pages: int = 0
+    notices: tuple[str, ...] = ()
 
 
 def check_site_folder(vault: Vault, folder: Path) -> None:
@@ -331,27 +321,22 @@ def write_site(folder: Path, files: _Files, report: OnProgress | None = None, ex
 
     `report` gets the number of files made, of about `expected`. Raise StorageFailed if a file cannot be written."""
     try:
-        return _write(folder, _counted(files, report, expected))
+        return _write(folder, files, report, expected)
     except OSError as error:
         place = error.filename or folder
         raise StorageFailed(f"{place} cannot be written: {error.strerror}.", "The site is incomplete.") from None
 
 
-def _counted(files: _Files, report: OnProgress | None, expected: int) -> Iterator[tuple[str, bytes]]:
-    for number, made in enumerate(files):
-        if report is not None:
-            report(Progress("site: writing", number, max(expected, number), "files"))
-        yield made
-
-
-def _write(folder: Path, files: _Files) -> SiteBuild:
+def _write(folder: Path, files: _Files, report: OnProgress | None, expected: int) -> SiteBuild:
     folder.mkdir(parents=True, exist_ok=True)
     before = _files(folder)
     now: dict[str, int] = {}
     # Until the build is done, the folder is known as a site.
     _record(folder, before)
     written = 0
-    for path, content in files:
+    for number, (path, content) in enumerate(files):
+        if report is not None:
+            report(Progress("site: writing", number, max(expected, number), "files"))
         now[path] = len(content)
         written += _written(folder / path, content)
     stale = [path for path in sorted(before - now.keys()) if (folder / path).resolve().is_relative_to(folder)]
@@ -371,12 +356,12 @@ def _written(path: Path, content: bytes) -> bool:
 
 
 def _files(folder: Path) -> set[str]:
-    """Return the files of the last build. Earlier versions recorded them with their sizes."""
+    """Return the files of the last build."""
     try:
         files = json.loads((folder / RECORD).read_text("utf-8"))["files"]
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         return set()
-    return {path for path in files if isinstance(path, str)} if isinstance(files, list | dict) else set()
+    return {path for path in files if isinstance(path, str)} if isinstance(files, list) else set()
 
 
 def _record(folder: Path, files: Iterable[str]) -> None:

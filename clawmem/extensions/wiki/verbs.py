@@ -121,20 +121,19 @@ def site(
     from clawmem.extensions.wiki.web.render_site import render_site  # only for this verb
 
     with call.progress() as report:
-        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report, more is not None)
-    build = built.build
+        build = build_site(runtime.vault(), runtime.caller(), target, render_site, report, more is not None)
     data = {
         "folder": str(target),
         "index": str(target / "index.html"),
-        "pages": built.pages,
+        "pages": build.pages,
         "files": build.files,
         "bytes": build.size,
         "written": build.written,
         "removed": build.removed,
     }
-    pages, files = counted(built.pages, "page"), counted(build.written, "file")
+    pages, files = counted(build.pages, "page"), counted(build.written, "file")
     line = f"{pages}, {build.size / 1e6:.1f} MB. Wrote {files}, removed {build.removed:,}."
-    return Answer(data, [line, f"Open {target / 'index.html'}"], built.notices, is_report=True)
+    return Answer(data, [line, f"Open {target / 'index.html'}"], build.notices, is_report=True)
 
 
 def _lines(gated: GatedFact, explain: bool) -> list[str]:

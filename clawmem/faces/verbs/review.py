@@ -109,14 +109,14 @@ def trust(
 ) -> Answer:
     """Accept the commits of others on this machine: their approvals are valid, and instructions in their facts are not
     labelled. Without arguments, list the accepted authors and keys."""
-    result = trust_act(call.runtime.vault(), tuple(author or ()), tuple(key or ()), remove)
-    lines = [*result.accepted.authors, *(f"key {other_key}" for other_key in result.accepted.keys)]
+    accepted, outside = trust_act(call.runtime.vault(), tuple(author or ()), tuple(key or ()), remove)
+    lines = [*accepted.authors, *(f"key {other_key}" for other_key in accepted.keys)]
     data = {
-        "authors": list(result.accepted.authors),
-        "keys": list(result.accepted.keys),
-        "outside": [{"fact": fact_id, "stake": stake} for fact_id, stake in result.outside],
+        "authors": list(accepted.authors),
+        "keys": list(accepted.keys),
+        "outside": [{"fact": fact_id, "stake": stake} for fact_id, stake in outside],
     }
-    left = len(result.outside)
+    left = len(outside)
     talk = [] if lines else ["Only the commits of this clone are accepted."]
     if left:
         talk.append(f"{left} {'fact comes' if left == 1 else 'facts come'} from commits that are not accepted here.")

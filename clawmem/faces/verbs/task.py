@@ -210,14 +210,11 @@ def all_workflows(call: Call) -> Answer:
     """List the workflows."""
     from clawmem.work.tasks import list_workflows
 
-    result = list_workflows(call.runtime.vault())
-    data = [{"id": workflow.id, "title": workflow.title} for workflow in result.workflows]
-    rows = [
-        (workflow.id, workflow.title, " > ".join(stage.name for stage in workflow.stages))
-        for workflow in result.workflows
-    ]
+    found, notices = list_workflows(call.runtime.vault())
+    data = [{"id": workflow.id, "title": workflow.title} for workflow in found]
+    rows = [(each.id, each.title, " > ".join(stage.name for stage in each.stages)) for each in found]
     talk = () if rows else ("There are no workflows; a workflow is a file workflows/ID.yaml.",)
-    return Answer({"workflows": data}, Table(("workflow", "title", "stages"), rows), result.notices, talk=talk)
+    return Answer({"workflows": data}, Table(("workflow", "title", "stages"), rows), notices, talk=talk)
 
 
 def whole_workflow(call: Call, workflow_id: Annotated[str, _ID]) -> Answer:

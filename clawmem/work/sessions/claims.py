@@ -42,7 +42,7 @@ from clawmem.model.records.session import SessionRecord
 from clawmem.model.records.task import CLOSED, OPEN, WORKING, Task
 from clawmem.model.records.task_moves import TAKE
 from clawmem.vault.vault import Vault
-from clawmem.work.sessions.records import check_open, current_session, session_change
+from clawmem.work.sessions.records import session_at_hand, session_change
 
 
 class TakenTask(NamedTuple):
@@ -73,9 +73,7 @@ def claim_work(
 
     `what` is a task or an entity that exists, or a path or pattern; `task:`, `entity:` and `path:` say which. Raise
     Refused, naming the holder, if another session has claimed what overlaps, unless the settings say `warn`."""
-    record = current_session(vault, caller, session)
-    check_open(record, caller)
-    caller = caller._replace(agent=record.agent, session=record.id)
+    record, caller = session_at_hand(vault, caller, session)
     with writing(vault, caller, "session claim") as work:
         wanted = claim_of(work, what, project)._replace(since=stamp(caller.now))
         found = claims_in_force(vault, caller, work.read)
@@ -102,9 +100,7 @@ def claim_work(
 
 def release_work(vault: Vault, caller: Caller, what: str | None, session: str | None = None) -> ClaimedWork:
     """Give back what a session has claimed: one claim, or all of them. Raise NotFound if it has not claimed it."""
-    record = current_session(vault, caller, session)
-    check_open(record, caller)
-    caller = caller._replace(agent=record.agent, session=record.id)
+    record, caller = session_at_hand(vault, caller, session)
     with writing(vault, caller, "session release") as work:
         known = next((claim.claims for claim in read_claims(work.read, record.agent) if claim.session == record.id), ())
         gone = tuple(claim for claim in known if what is None or _means(claim, what))

@@ -29,7 +29,6 @@ from clawmem.model.records.session import (
     SessionRecord,
     check_handover,
     new_scratchpad,
-    parse_session,
     render_session,
     scratchpad_path,
     sections,
@@ -41,11 +40,11 @@ from clawmem.vault.vault import Vault
 from clawmem.work.session_end_records import SessionEndRecords, WorkScope, joined, plan_records
 from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
-    check_open,
-    current_session,
     find_session,
     record_path,
+    session_at_hand,
     session_change,
+    stored_record,
     with_entries,
 )
 from clawmem.work.tasks import find_workflow
@@ -80,9 +79,7 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
     Lessons, decisions and knowledge become facts in the session's scope, guardrails become proposals, and outcomes are
     counted at their facts. Raise InvalidInput that names each wrong field, before anything is written."""
     checked = check_handover(document)
-    record = current_session(vault, caller, session)
-    check_open(record, caller)
-    caller = caller._replace(agent=record.agent, session=record.id)
+    record, caller = session_at_hand(vault, caller, session)
     moment = stamp(caller.now)
     with writing(vault, caller, "session end") as work:
         record, consumed = _folded(vault, work, record)
@@ -124,11 +121,9 @@ def checkpoint_session(
     into the session record. `used` and `window` are tokens of the agent's context window."""
     checked = check_handover(document or {}, CHECKPOINT_SCHEMA)
     full = zone(used, window) if used is not None and window is not None else None
-    record = current_session(vault, caller, session)
-    check_open(record, caller)
+    record, caller = session_at_hand(vault, caller, session)
     if stage is not None and record.workflow is not None:
         find_workflow(vault, record.workflow).stage(stage)
-    caller = caller._replace(agent=record.agent, session=record.id)
     moment = stamp(caller.now)
     with writing(vault, caller, "session checkpoint") as work:
         renewed = renewed_claims(work, record, [*read_entries(vault, record.id), {"at": moment}])
@@ -195,10 +190,8 @@ def restart_text(record: SessionRecord, pad: str) -> str:
 
 def _folded(vault: Vault, work: WriteScope, record: SessionRecord) -> tuple[SessionRecord, tuple[str, ...]]:
     """Return the record as the transaction sees it with the entries of its journal, and the files to consume."""
-    path = record_path(record)
-    before = parse_session(work.read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
     entries, consumed = take_entries(vault, record.id)
-    return with_entries(before, entries), consumed
+    return with_entries(stored_record(work.read, record), entries), consumed
 
 
 def _with_learned(record: SessionRecord, result: SessionEndRecords) -> SessionRecord:

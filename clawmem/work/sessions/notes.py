@@ -18,13 +18,11 @@ from clawmem.model.records.session import (
     ABANDONED,
     OPEN,
     SessionRecord,
-    parse_session,
     render_session,
     state_at,
 )
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
-from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
@@ -39,6 +37,7 @@ from clawmem.work.sessions.records import (
     notes_since_checkpoint,
     record_path,
     session_change,
+    stored_record,
     with_entries,
 )
 
@@ -106,7 +105,11 @@ def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
     One commit for each session, so that one that cannot be written stops no other."""
     known = {record.id: record for record in list_sessions(vault, caller.now).sessions}
     waiting = [other_session for other_session in sessions_with_entries(vault) if other_session in known]
-    gone = [record for record in known.values() if record.state == ABANDONED and _is_stored_open(vault, record)]
+    gone = [
+        record
+        for record in known.values()
+        if record.state == ABANDONED and stored_record(vault.read, record).state == OPEN
+    ]
     if dry_run:
         return FoldedSessions(len(waiting), tuple(record.id for record in gone))
     notes = 0
@@ -126,9 +129,8 @@ def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
 
 
 def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions:
-    path = record_path(record)
     with writing(vault, caller._replace(agent=record.agent, session=record.id), "fold") as work:
-        before = parse_session(work.read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
+        before = stored_record(work.read, record)
         seen = with_entries(before, read_entries(vault, record.id))
         seen = seen._replace(state=state_at(seen, caller.now, vault.settings.number(ABANDONED_AFTER)))
         if seen._replace(last_seen=before.last_seen) == before:
@@ -136,7 +138,7 @@ def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions
         entries, consumed = take_entries(vault, record.id)
         after = with_entries(before, entries)._replace(state=seen.state)
         added = len(after.notes) - len(before.notes)
-        writes: dict[str, bytes | None] = {path: render_session(after)}
+        writes: dict[str, bytes | None] = {record_path(record): render_session(after)}
         if after.state == ABANDONED:
             writes |= work_given_back(work, after)
         else:
@@ -145,8 +147,3 @@ def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions
         commits = work.commit([change._replace(consumes=consumed)])
         gone = (record.id,) if after.state == ABANDONED != before.state else ()
         return FoldedSessions(added, gone, commits)
-
-
-def _is_stored_open(vault: Vault, record: SessionRecord) -> bool:
-    data = vault.read(record_path(record))
-    return data is not None and parse_session(data, record_path(record), parse_yaml).state == OPEN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -136,6 +136,14 @@ def session_at_work(vault: Vault, caller: Caller, project: str | None) -> str | 
     return last.id if last else None
 
 
+def session_at_hand(vault: Vault, caller: Caller, reference: str | None) -> tuple[SessionRecord, Caller]:
+    """Return the open session that a command means, and the caller as its agent in it. Raise as `current_session` and
+    `check_open` do."""
+    record = current_session(vault, caller, reference)
+    check_open(record, caller)
+    return record, caller._replace(agent=record.agent, session=record.id)
+
+
 def check_own(record: SessionRecord, caller: Caller) -> None:
     """Raise Refused if a session was revoked or belongs to another agent."""
     if caller.agent is not None and record.agent != caller.agent:
@@ -201,6 +209,12 @@ def notes_since_checkpoint(record: SessionRecord) -> int:
     last = str(record.checkpoints[-1].get("at", "")) if record.checkpoints else ""
     counted = int(record.checkpoints[-1].get("notes", 0)) if record.checkpoints else 0
     return len(record.notes) - counted if last else len(record.notes)
+
+
+def stored_record(read: Callable[[str], bytes | None], record: SessionRecord) -> SessionRecord:
+    """Return a record as its file has it now, without its journal."""
+    path = record_path(record)
+    return parse_session(read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
 
 
 def record_path(record: SessionRecord) -> str:

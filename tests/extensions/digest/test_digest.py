@@ -162,7 +162,7 @@ def test_a_fact_that_was_withdrawn_meanwhile_is_neither_strengthened_nor_revised
     links = ({"type": "supports", "to": gone.id, "reason": "it says the same"},)
     claims = tuple(Claim(words, None, None, "projects/norhavn", links) for words in (text, text.replace("412", "430")))
     with writing(vault, caller, "digest") as work:
-        found = reweave(work, item._replace(claims=claims), [])
+        found = reweave(work, item._replace(claims=claims))
     assert (found.changes, [claim.revises for claim in found.item.claims]) == ((), [None, None])
 
 

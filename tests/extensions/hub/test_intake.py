@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from clawmem.errors import ClawmemError
 from clawmem.extensions.hub.intake import ItemsChange, entity_state, items_change
 from clawmem.model.facts.codec import parse_items_with_lines
-from clawmem.vault.strict_yaml import parse_yaml
 from tests.extensions.hub.postgres.hubs import PATH, fact, items
 
 _FACTS = st.dictionaries(st.sampled_from([f"fact_{n}" for n in range(6)]), st.sampled_from(["A.", "B.", "é\nC."]))
@@ -60,12 +59,12 @@ def test_an_old_version_that_cannot_be_read_says_nothing_and_a_new_one_is_an_err
 @pytest.mark.parametrize(
     ("front", "title", "aliases"),
     [
-        ("---\ntitle: Jane Doe\naliases: [JD, 7]\n---\n", "Jane Doe", ("JD", "7")),
-        ("---\naliases: JD\n---\n", "Jane", ("JD",)),
-        ("---\ntitle: [\n---\n", "Jane", ()),
-        ("no front matter", "Jane", ()),
+        ("---\ntitle: Jane Doe\naliases: [JD, 7]\n---\n", "Jane Doe", ["JD", "7"]),
+        ("---\naliases: JD\n---\n", "Jane", ["JD"]),
+        ("---\ntitle: [\n---\n", "Jane", []),
+        ("no front matter", "Jane", []),
     ],
 )
 def test_an_entity_is_what_its_summary_says_else_its_path(front: str, title: str, aliases: Any) -> None:
-    state = entity_state(front.encode(), "life/areas/people/jane/summary.md", parse_yaml)
-    assert (state.title, state.kind, state.aliases) == (title, "person", aliases)
+    state = entity_state(front.encode(), "life/areas/people/jane/summary.md")
+    assert state == {"title": title, "kind": "person", "aliases": aliases}

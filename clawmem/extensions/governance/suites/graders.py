@@ -102,7 +102,8 @@ def all_graders(judge: Judge = not_judged, command: Grader | None = None) -> dic
     made = {**_GRADERS, "llm-rubric": lambda other: judge(other.value, other.output)}
     if command is not None:
         made["command"] = command
-    return {**made, **_plugins(), **_of_extensions()}
+    of_extensions = {name: named(function) for each in extensions() for name, function in each.graders.items()}
+    return {**made, **_plugins(), **of_extensions}
 
 
 @cache
@@ -116,11 +117,6 @@ def _plugins() -> dict[str, Grader]:
             )
         found[entry_point.name] = entry_point.load()
     return found
-
-
-def _of_extensions() -> dict[str, Grader]:
-    """Return the graders of the extensions that are here."""
-    return {name: named(function) for extension in extensions() for name, function in extension.graders.items()}
 
 
 def _as_grade(grade: Any) -> Grade:
@@ -245,10 +241,6 @@ def command_grader(own: Callable[[], Vault], folder: Path) -> Grader:
     return grader
 
 
-def _no_command(value: GraderInput) -> Grade:
-    return Grade(None, 0.0, "not judged: commands cannot be run here")
-
-
 def _short(text: str) -> str:
     return f"'{shorten(text, _SHOWN)}'"
 
@@ -268,5 +260,5 @@ _GRADERS: Mapping[str, Grader] = {
     "is-json": _is_json,
     "json-path": _json_path,
     "recall-at-k": _recall_at_k,
-    "command": _no_command,
+    "command": lambda value: Grade(None, 0.0, "not judged: commands cannot be run here"),
 }

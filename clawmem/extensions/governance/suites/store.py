@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -32,7 +33,7 @@ from clawmem.model.language.text import check_statement, counted, one_line, visi
 from clawmem.model.proposals.proposal import REJECTED
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.parsing import read_log
 from clawmem.vault.strict_yaml import parse_yaml, with_line
 from clawmem.vault.vault import Vault
 
@@ -40,22 +41,16 @@ if TYPE_CHECKING:
     from clawmem.runtime import Runtime
 
 
-class SuiteList(NamedTuple):
-    """The readable suites by id, those that clawmem contains included, and a notice for each unreadable file."""
-
-    suites: tuple[Suite, ...]
-    notices: tuple[str, ...] = ()
-
-
-def list_suites(vault: Vault) -> SuiteList:
-    """Return all suites, in the order of their ids."""
-    found, notices = [], []
+def list_suites(vault: Vault) -> tuple[list[Suite], list[str]]:
+    """Return the readable suites in the order of their ids, those that clawmem contains included, and a notice for each
+    unreadable file."""
+    found, notices = list[Suite](), list[str]()
     for name in suite_names(vault):
         try:
             found.append(find_suite(vault, name))
         except ClawmemError as problem:
             notices.append(IncompleteAnswer(problem.message))
-    return SuiteList(tuple(found), tuple(notices))
+    return found, notices
 
 
 def find_suite(vault: Vault, name: str) -> Suite:
@@ -83,8 +78,7 @@ def read_suite(data: bytes, path: str) -> Suite:
 
 def eval_runs(vault: Vault) -> tuple[EvalRun, ...]:
     """Return the runs, oldest first. Raise Unreadable, which names the line."""
-    data = vault.read(RUNS_PATH)
-    return () if data is None else parse_eval_runs(data, RUNS_PATH, parse_yaml)
+    return parse_eval_runs(vault.read(RUNS_PATH) or b"", RUNS_PATH, parse_yaml)
 
 
 def last_run(vault: Vault, suite: str) -> EvalRun | None:
@@ -189,9 +183,8 @@ def regressions(before: EvalRun | None, after: EvalRun) -> tuple[OutcomeChange, 
     return tuple(change for change in found if change.before == PASSED and change.after not in (PASSED, None))
 
 
-def parse_eval_runs(data: bytes, path: str, yaml: Yaml) -> tuple[EvalRun, ...]:
-    """Read the runs. Raise Unreadable, with the line and the key, where one is incomplete."""
-    return read_log(EvalRun, data, path, yaml)
+parse_eval_runs = partial(read_log, EvalRun)
+"""Reads the runs. Raises Unreadable, with the line and the key, where one is incomplete."""
 
 
 def junit_xml(runs: Iterable[EvalRun]) -> str:

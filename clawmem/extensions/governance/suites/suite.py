@@ -298,18 +298,17 @@ def _shown(value: Any) -> str:
 def suite_to_mapping(suite: Suite) -> dict[str, Any]:
     """Return a suite as plain values in the order of its keys."""
     metadata: dict[str, Any] = {"kind": suite.kind, "now": suite.now, "seed": suite.seed, "vault": suite.vault}
-    metadata |= {"budget": suite.budget, "arms": list(suite.arms), "fixtures": _fixtures_to_plain(suite.fixtures)}
+    metadata |= {"budget": suite.budget, "arms": list(suite.arms)}
+    if isinstance(suite.fixtures, Generated):
+        metadata["fixtures"] = suite.fixtures._asdict()
+    else:
+        steps = (step._asdict() for step in suite.fixtures)
+        metadata["fixtures"] = [{key: value for key, value in step.items() if value} for step in steps]
     return {
         "description": suite.description,
         "metadata": metadata,
         "tests": [_test_to_mapping(test) for test in suite.tests],
     }
-
-
-def _fixtures_to_plain(fixtures: tuple[Step, ...] | Generated) -> Any:
-    if isinstance(fixtures, Generated):
-        return fixtures._asdict()
-    return [{key: value for key, value in fixture._asdict().items() if value} for fixture in fixtures]
 
 
 def _test_to_mapping(test: SuiteTest) -> dict[str, Any]:

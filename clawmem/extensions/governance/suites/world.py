@@ -35,13 +35,6 @@ class Made(NamedTuple):
     tests: tuple[SuiteTest, ...]
 
 
-class Statement(NamedTuple):
-    """A value that somebody gave for something. `trusted` is False for what comes from outside or was withdrawn."""
-
-    value: str
-    trusted: bool
-
-
 class World:
     """A world in the making: its steps, its tests, and what was said of each thing, in the order in which it was said.
 
@@ -54,7 +47,8 @@ class World:
         self.base: list[dict[str, str]] = []
         self._random = random.Random(seed)
         self._words: set[str] = set()
-        self._said: dict[str, list[Statement]] = {}
+        # With each value whether it is trusted: not what comes from outside or is withdrawn.
+        self._said: dict[str, list[tuple[str, bool]]] = {}
         self.people = [f"{self.word()} {self.word()}" for _ in range(3 * size)]
         self.companies = [f"{self.word()} {self._random.choice(('Labs', 'Works', 'Group'))}" for _ in range(2 * size)]
 
@@ -73,16 +67,16 @@ class World:
 
     def say(self, thing: str, value: str, trusted: bool = True) -> str:
         """Note that a value was given for a thing. Return the value."""
-        self._said.setdefault(thing, []).append(Statement(value, trusted))
+        self._said.setdefault(thing, []).append((value, trusted))
         return value
 
     def truth(self, thing: str) -> str:
         """Return the value that is true at the end."""
-        return [statement.value for statement in self._said[thing] if statement.trusted][-1]
+        return [value for value, trusted in self._said[thing] if trusted][-1]
 
     def untrue(self, thing: str) -> list[str]:
         """Return the other values that were given."""
-        return sorted({statement.value for statement in self._said[thing]} - {self.truth(thing)})
+        return sorted({value for value, _ in self._said[thing]} - {self.truth(thing)})
 
     def tell(self, fact: str, entity: str) -> None:
         """Add a fact to those of the first day."""

@@ -39,12 +39,11 @@ from clawmem.extensions.governance.suites.suite import (
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 
 if TYPE_CHECKING:
     from clawmem.extensions.governance.suites.graders import Judge
     from clawmem.extensions.governance.suites.run import InnerCommand, SuiteRunner
-    from clawmem.extensions.governance.suites.store import ScoreRow
 
 _SHOWN = 20
 # What the commands of a suite see of the environment.
@@ -67,9 +66,8 @@ def run(
     any test of a regression suite fails. A test without a model that it needs is not judged, and did not pass."""
     from clawmem.extensions.governance.suites.run import judging, run_suite
 
-    wrong = next((word for word in arm or () if word not in ARMS), None)
-    if wrong is not None:
-        raise InvalidInput(f"'{wrong}' is not an arm.", f"Choose one of {', '.join(ARMS)}.")
+    for word in arm or ():
+        check_choice(word, "arm", ARMS)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     suites, notices = _suites(call, suite, size)
     found, worse = list[EvalRun](), list[tuple[str, OutcomeChange]]()
@@ -105,10 +103,10 @@ def run(
 def list_(call: Call) -> Answer:
     """List the suites, with the score of the last run of each."""
     vault = call.runtime.vault()
-    result = list_suites(vault)
+    suites, notices = list_suites(vault)
     last = {eval_run.suite: eval_run for eval_run in eval_runs(vault)}
     data, rows = [], []
-    for suite in result.suites:
+    for suite in suites:
         run = last.get(suite.id)
         passed = None if run is None else sum(score.outcome == PASSED for score in run.scores)
         total = None if run is None else len(run.scores)
@@ -126,7 +124,7 @@ def list_(call: Call) -> Answer:
         )
         score = f"{passed} of {total} ({run.id})" if run else "not run yet"
         rows.append((suite.id, suite.kind, str(len(suite.tests)), score, suite.description))
-    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), result.notices)
+    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), notices)
 
 
 def compare(
@@ -172,13 +170,12 @@ def add(
     return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.test.description}"])
 
 
-def _suites(call: Call, name: str | None, size: int | None) -> tuple[tuple[Suite, ...], Sequence[str]]:
+def _suites(call: Call, name: str | None, size: int | None) -> tuple[Sequence[Suite], Sequence[str]]:
     if name is not None:
-        return (_sized(call, name, size),), ()
+        return [_sized(call, name, size)], ()
     if size is not None:
         raise InvalidInput("--size needs a suite.", "Example: clawmem eval run memory --size 5")
-    result = list_suites(call.runtime.vault())
-    return result.suites, result.notices
+    return list_suites(call.runtime.vault())
 
 
 def _sized(call: Call, name: str, size: int | None) -> Suite:
@@ -218,13 +215,12 @@ def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str
 
 
 def _lines(runs: Sequence[EvalRun]) -> Table:
-    rows = [_row(run, row) for run in runs for row in score_rows(run)]
+    rows = [
+        (run.suite, row.category, row.arm, *map(str, (row.passed, row.tests, row.unjudged, row.lacks, row.barred)))
+        for run in runs
+        for row in score_rows(run)
+    ]
     return Table(("suite", "category", "arm", "passed", "of", "not judged", "lacks", "must not contain"), rows)
-
-
-def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
-    numbers = (row.passed, row.tests, row.unjudged, row.lacks, row.barred)
-    return (run.suite, row.category, row.arm, *map(str, numbers))
 
 
 def _run_data(run: EvalRun) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from clawmem.extensions.governance.criterion import (
     FAIL,
     PASS,
     UNDECIDED,
-    VERDICTS,
-    CriterionResult,
+    Evaluation,
     criteria_of,
 )
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -205,9 +204,7 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
 
 
 _COMMAND = {"id": str, "checksum": str, "...": AllowedCommand}
-_AGREEMENT = {
-    "agreed": int, "false_passes": int, "false_fails": int, "escalated": int, "rate": (float, None),
-}  # fmt: skip
+_AGREEMENT = {"...": "clawmem.extensions.governance.alignment:Agreement", "rate": (float, None)}
 _TASK = Parameter("The slug or the title of the task.", metavar="TASK")
 _WORK = Parameter(
     "A checkout, a file, or a commit; the default is the checkout that you are in.",
@@ -220,9 +217,7 @@ VERB = {
     "task": Command(
         task,
         {
-            "id": str, "at": str, "task": str, "workflow": (str, None), "work": str, "found": set(VERDICTS),
-            "verdict": set(VERDICTS), "reason": str, "results": [CriterionResult], "by": str, "proposal": (str, None),
-            "commit": str,
+            "...": Evaluation, "proposal": (str, None), "commit": str,
         },
         ("clawmem evaluate paint-the-boat --work boat", "clawmem evaluate task paint-the-boat"),
         ("results",),

@@ -281,9 +281,8 @@ def list_(
         (each.timestamp, each.mode, each.agent or "a person", each.task or "", each.note or "", each.id)
         for each in found.failures
     ]
-    data = {"failures": [failure._asdict() for failure in found.failures], "total": found.total}
     talk = () if rows else ("No failures were recorded.",)
-    return Answer(data, Table(("time", "mode", "agent", "task", "note", "failure"), rows), talk=talk)
+    return Answer(data_of(found), Table(("time", "mode", "agent", "task", "note", "failure"), rows), talk=talk)
 
 
 def stats(call: Call) -> Answer:

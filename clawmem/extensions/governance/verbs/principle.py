@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -35,6 +35,7 @@ from clawmem.extensions.governance.principle import (
 )
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.model.language.text import counted
 from clawmem.model.records.strict_json import YAML_BYTES, refuse_unread
 from clawmem.platform.processes import TooLate, deadline
@@ -122,7 +123,7 @@ def check_files(
     if not target.exists():
         raise NotFound(f"There is no file or folder {target}.", "Name one that exists.")
     target = target.resolve()
-    root = _top(target, environment) or (target if target.is_dir() else target.parent)
+    root = _top(target) or (target if target.is_dir() else target.parent)
     paths, notices = _paths(root, target, environment)
     matchers = [(principle, PathMatcher(principle.paths)) for principle in principles if principle.pattern]
     found = _Found([], notices)
@@ -214,7 +215,7 @@ def _within(seconds: float, state: Sequence[str]) -> Iterator[None]:
         ) from None
 
 
-def _top(target: Path, environment: Mapping[str, str]) -> Path | None:
+def _top(target: Path) -> Path | None:
     """Return the top folder of the checkout that contains a file or folder, or None."""
     folder = target if target.is_dir() else target.parent
     return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
@@ -288,9 +289,10 @@ def check(
     there: `clawmem evaluate allow COMMAND --work FOLDER`."""
     principles = _principles(call, file)
     runtime = call.runtime
-    vault = _vault(call) if any(principle.command for principle in principles) else None
+    vault = None
+    with suppress(NoVault):  # the principles of a file need none
+        vault = runtime.vault() if any(principle.command for principle in principles) else None
     result = check_files(principles, runtime.working_folder / (path or "."), runtime.environment, vault)
-    data = {"findings": [finding._asdict() for finding in result.findings], "checked": result.checked}
     not_run = [notice for notice in result.notices if isinstance(notice, IncompleteAnswer)]
     if sarif:
         lines = json.dumps(sarif_log(result.findings, principles, __version__, not_run), indent=1).split("\n")
@@ -303,7 +305,7 @@ def check(
     text = (
         f"{broken} a principle; {counted(result.checked, 'file')} checked against {counted(len(principles), 'rule')}."
     )
-    return Answer(data, lines, result.notices, REFUSED if result.findings else DONE, (text,))
+    return Answer(data_of(result), lines, result.notices, REFUSED if result.findings else DONE, (text,))
 
 
 def list_(call: Call, file: Annotated[str | None, _FILE]) -> Answer:
@@ -330,13 +332,6 @@ def show(
     lines += [f"good: {line}" for example in found.good for line in example.splitlines()]
     lines += [f"bad: {line}" for example in found.bad for line in example.splitlines()]
     return Answer({"principle": _data(found)}, lines)
-
-
-def _vault(call: Call) -> Vault | None:
-    try:
-        return call.runtime.vault()
-    except NoVault:
-        return None  # the principles of a file need none
 
 
 def _principles(call: Call, file: str | None) -> tuple[Principle, ...]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.errors import HubUnavailable, HubVersion, InvalidInput, NotPermitted, Refused
-from clawmem.extensions.hub.postgres.rows import known_migrations
+from clawmem.extensions.hub.postgres.rows import known_migrations, newer_schema
 from clawmem.model.settings.values import has_password
 
 if TYPE_CHECKING:
@@ -81,28 +81,41 @@ def ask(address: HubAddress, seconds: float, work: Callable[[HubConnection], Ans
     do that. A limit holds on the side of this program, so a server that hangs cannot exceed it.
     """
     opened: list[HubConnection] = []
+
+    def run() -> Answer:
+        with hub_errors(address), connect(address, min(seconds, _SECONDS_TO_CONNECT), seconds) as connection:
+            opened.append(connection)
+            if checked:
+                check_version(connection)
+            return work(connection)
+
+    def late() -> HubUnavailable:
+        for connection in opened:
+            _cut(connection)
+        return _too_slow(address)
+
+    return in_time(run, seconds, late)
+
+
+def in_time(run: Callable[[], Answer], seconds: float, late: Callable[[], Exception]) -> Answer:
+    """Return what `run` returns in a thread of its own, or raise what it raises. After so many seconds, raise what
+    `late` returns: the thread then goes on, and nobody waits for it."""
     result: list[Answer] = []
     failed: list[BaseException] = []
 
-    def run() -> None:
+    def act() -> None:
         try:
-            with connect(address, min(seconds, _SECONDS_TO_CONNECT), seconds) as connection:
-                opened.append(connection)
-                if checked:
-                    check_version(connection)
-                result.append(work(connection))
+            result.append(run())
         except BaseException as problem:  # noqa: BLE001 - raised again below, in the thread of the caller
             failed.append(problem)
 
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=act, daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        for connection in opened:
-            _cut(connection)
-        raise _too_slow(address)
+        raise late()
     if failed:
-        raise hub_error(address, failed[0])
+        raise failed[0]
     return result[0]
 
 
@@ -153,10 +166,7 @@ def check_version(connection: HubConnection) -> None:
     here = {migration.number for migration in known_migrations()}
     there = _applied(connection)
     if there - here:
-        raise HubVersion(
-            f"The schema of the hub is newer than this program: it has migration {max(there - here):04}.",
-            "Update clawmem here.",
-        )
+        raise newer_schema(max(there - here))
     if here - there:
         missing = ", ".join(f"{number:04}" for number in sorted(here - there)) if there else "all"
         raise HubVersion(

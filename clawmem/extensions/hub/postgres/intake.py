@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.extensions.hub.postgres.rows import (
     COMMIT,
-    EMPTIED,
     ENTITY,
     ENTITY_GONE,
     FACT,
@@ -21,8 +20,11 @@ from clawmem.extensions.hub.postgres.rows import (
     UNSHARED,
     LogRow,
     TakenCommit,
+    commit_rows,
     fact_row,
+    first_value,
     link_rows,
+    taken_commit,
 )
 from clawmem.extensions.hub.postgres.search import vector_type
 from clawmem.model.facts.codec import fact_from_record
@@ -81,9 +83,7 @@ _VAULT = "org, vault, address, scope, head, epoch"
 
 def server_time(connection: HubConnection) -> datetime:
     """Return the time of the server, by which vaults are marked."""
-    found = connection.execute("SELECT clock_timestamp()").fetchone()
-    assert found is not None
-    moment: datetime = found[0]
+    moment: datetime = first_value(connection, "SELECT clock_timestamp()")
     return moment
 
 
@@ -234,7 +234,7 @@ def _finish(connection: HubConnection, row: VaultRow, head: str) -> None:
 def _write(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> Written:
     """Append rows to the log, and bring the tables to the state after them."""
     _append(connection, row, rows)
-    commits = {other_row.subject: _taken(other_row.body) for other_row in rows if other_row.kind == COMMIT}
+    commits = {other_row.subject: taken_commit(other_row.body) for other_row in rows if other_row.kind == COMMIT}
     _put_commits(connection, row, commits)
     facts: dict[str, LogRow] = {}
     gone: list[tuple[str, str | None]] = []
@@ -266,22 +266,11 @@ def _append(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) ->
 
 
 def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, TakenCommit]) -> None:
-    rows = [
-        {
-            "commit": name,
-            "number": number,
-            "parent": next(iter(commit.parents), None),
-            "at": commit.at,
-            "author": commit.author,
-            "subject": commit.subject,
-        }
-        for number, (name, commit) in enumerate(commits.items(), 1)
-    ]
-    pair = (row.org, row.vault, stored_json(rows))
-    columns = "commit text, number bigint, parent text, at timestamptz, author text, subject text"
+    pair = (row.org, row.vault, stored_json(commit_rows(commits)))
+    columns = "commit text, position bigint, parent text, at timestamptz, author text, subject text"
     connection.execute(
         "INSERT INTO clawmem.taken_commit (org, vault, commit, position, parent, at, author, subject)"
-        " SELECT %s, %s, commit, number + (SELECT coalesce(max(position), 0) FROM clawmem.taken_commit"
+        " SELECT %s, %s, commit, r.position + (SELECT coalesce(max(position), 0) FROM clawmem.taken_commit"
         " WHERE org = %s AND vault = %s), parent, at, author, subject"
         f" FROM json_to_recordset(%s::json) AS r ({columns})",
         (row.org, row.vault, *pair),
@@ -375,13 +364,3 @@ def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[st
         " AS r (entity text, title text, kind text, aliases text[], commit text, path text)",
         (row.org, row.vault, stored_json(rows)),
     )
-
-
-def _taken(body: Mapping[str, Any]) -> TakenCommit:
-    return TakenCommit(body["author"], body["at"], body["subject"], tuple(body["parents"]))
-
-
-__all__ = [
-    "EMPTIED", "Batch", "VaultRow", "Written", "clear_tables", "facts_at", "judge_facts", "next_vault", "read_vault",
-    "set_problem", "take_in", "take_in_again",
-]  # fmt: skip

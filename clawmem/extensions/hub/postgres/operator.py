@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
 from clawmem.extensions.hub.postgres.intake import clear_tables
-from clawmem.extensions.hub.postgres.rows import REMOVED
+from clawmem.extensions.hub.postgres.rows import REMOVED, first_value
 from clawmem.extensions.hub.postgres.search import vector_type
 
 if TYPE_CHECKING:
@@ -114,10 +114,7 @@ def add_organisation(connection: HubConnection, org: str, name: str | None, revi
     promotions do not wait unless `review` says so.
     """
     _check(org, _ORG, "an organisation", "Use lower-case letters, digits and -, at most 40.")
-    found = connection.execute(
-        "SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, bool(review))
-    ).fetchone()
-    if found == (True,):
+    if first_value(connection, "SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, bool(review))):
         return True
     connection.execute(
         "UPDATE clawmem.organisation SET name = coalesce(%s, name), review = coalesce(%s, review) WHERE org = %s",
@@ -128,8 +125,7 @@ def add_organisation(connection: HubConnection, org: str, name: str | None, revi
 
 def has_review(connection: HubConnection, org: str) -> bool:
     """Return whether promotions of an organisation wait for a person."""
-    found = connection.execute("SELECT review FROM clawmem.organisation WHERE org = %s", (org,)).fetchone()
-    return found == (True,)
+    return bool(first_value(connection, "SELECT review FROM clawmem.organisation WHERE org = %s", (org,)))
 
 
 def chosen_organisation(connection: HubConnection, named: str | None) -> str:
@@ -222,8 +218,7 @@ def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -
     emptied = 0
     if purge:
         # Nothing of the new epoch is in the log, so everything before it goes.
-        found = connection.execute("SELECT clawmem.empty_rewritten(%s, %s)", (org, vault)).fetchone()
-        emptied = int(found[0]) if found else 0
+        emptied = first_value(connection, "SELECT clawmem.empty_rewritten(%s, %s)", (org, vault))
     connection.execute(
         "UPDATE clawmem.promotion SET status = 'withdrawn', reason = 'the vault was removed'"
         " WHERE org = %s AND vault = %s AND status IN ('pending', 'approved')",
@@ -250,9 +245,9 @@ def add_user(
     if connection.execute("SELECT FROM clawmem.scope WHERE org = %s AND scope = %s", (org, scope)).fetchone() is None:
         raise NotFound(f"{org} has no scope '{scope}'.", "A scope comes with its first vault: `clawmem hub vault add`.")
     made = _ensure_role(connection, role, password, "user")
-    other = connection.execute("SELECT org FROM clawmem.account WHERE role_name = %s", (role,)).fetchone()
-    if other is not None and other != (org,):
-        raise Refused(f"{role} is of the organisation {other[0]}.", "One role is of one organisation: make another.")
+    other = organisation_of(connection, role)
+    if other not in (None, org):
+        raise Refused(f"{role} is of the organisation {other}.", "One role is of one organisation: make another.")
     connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(MEMBER), sql.Identifier(role)))
     connection.execute(
         "INSERT INTO clawmem.account (role_name, org) VALUES (%s, %s) ON CONFLICT DO NOTHING", (role, org)
@@ -274,7 +269,7 @@ def add_worker(connection: HubConnection, role: str, password: str | None) -> bo
 
     _check_role(role)
     _check_owner(connection)
-    if connection.execute("SELECT FROM clawmem.account WHERE role_name = %s", (role,)).fetchone() is not None:
+    if organisation_of(connection, role) is not None:
         raise Refused(f"{role} is a user of the hub.", "A worker sees every scope: use a role of its own.")
     made = _ensure_role(connection, role, password, "worker")
     connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(WORKER), sql.Identifier(role)))
@@ -283,16 +278,14 @@ def add_worker(connection: HubConnection, role: str, password: str | None) -> bo
 
 def rights_in(connection: HubConnection, org: str, role: str, scope: str) -> tuple[str, ...]:
     """Return what a role may do in a scope."""
-    row = connection.execute(
-        "SELECT may FROM clawmem.member WHERE org = %s AND role_name = %s AND scope = %s", (org, role, scope)
-    ).fetchone()
-    return tuple(row[0]) if row else ()
+    query = "SELECT may FROM clawmem.member WHERE org = %s AND role_name = %s AND scope = %s"
+    return tuple(first_value(connection, query, (org, role, scope)) or ())
 
 
 def organisation_of(connection: HubConnection, role: str) -> str | None:
     """Return the organisation of a user, or None if the role is no user."""
-    row = connection.execute("SELECT org FROM clawmem.account WHERE role_name = %s", (role,)).fetchone()
-    return str(row[0]) if row else None
+    org: str | None = first_value(connection, "SELECT org FROM clawmem.account WHERE role_name = %s", (role,))
+    return org
 
 
 def revoke_user(connection: HubConnection, org: str, role: str, scope: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted, Refused
+from clawmem.extensions.hub.postgres.rows import first_value, in_like
 from clawmem.extensions.hub.postgres.search import HUB_FACT_COLUMNS, HubFact, hub_fact
 from clawmem.model.language.dates import stamp
 
@@ -129,15 +130,12 @@ def decide_promotion(connection: HubConnection, number: int, approved: bool, rea
     """Approve or reject a promotion, and return its status. Rejecting an approved one withdraws it. Raise NotPermitted
     without the right to it, NotFound if the role sees no such promotion, and Refused if it was decided otherwise."""
     with _refusals("Only a promotion that waits, of a fact that is active, can be approved: see `clawmem org review`."):
-        row = connection.execute("SELECT decide_promotion(%s, %s, %s)", (number, approved, reason)).fetchone()
-    assert row is not None
-    return str(row[0])
+        return str(first_value(connection, "SELECT decide_promotion(%s, %s, %s)", (number, approved, reason)))
 
 
 def withdraw_promotions(connection: HubConnection, vault: str, fact: str, reason: str | None) -> int:
     """Withdraw the promotions of a fact. Return how many there were."""
-    row = connection.execute("SELECT withdraw_promotions(%s, %s, %s)", (vault, fact, reason)).fetchone()
-    return int(row[0]) if row else 0
+    return int(first_value(connection, "SELECT withdraw_promotions(%s, %s, %s)", (vault, fact, reason)))
 
 
 def promoted_facts(connection: HubConnection, vault: str) -> dict[str, list[tuple[str, str]]]:
@@ -185,9 +183,8 @@ def redacted_among(connection: HubConnection, pairs: Sequence[tuple[str, str]]) 
 
 def facts_by_id(connection: HubConnection, reference: str, limit: int = 5) -> list[HubFact]:
     """Return the facts that the role reads whose id is a text, or, if there is none, begins with it."""
-    like = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     # An index serves the first; under row-level security none serves the second.
-    for condition, value in (("id = %s", reference), ("id LIKE %s", like)):
+    for condition, value in (("id = %s", reference), ("id LIKE %s", f"{in_like(reference)}%")):
         rows = connection.execute(
             f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY id, vault LIMIT %s", (value, limit)
         ).fetchall()
@@ -198,14 +195,11 @@ def facts_by_id(connection: HubConnection, reference: str, limit: int = 5) -> li
 
 def readable_counts(connection: HubConnection) -> tuple[int, int]:
     """Return how many active facts the role reads, and how many promoted ones, each counted up to MOST_COUNTED."""
-    counts = []
-    for condition in ("true", "promoted"):
-        row = connection.execute(
-            "SELECT count(*) FROM (SELECT FROM fact WHERE status = 'active' AND " + condition + " LIMIT %s) AS counted",
-            (MOST_COUNTED,),
-        ).fetchone()
-        counts.append(int(row[0]) if row else 0)
-    return counts[0], counts[1]
+    query = "SELECT count(*) FROM (SELECT FROM fact WHERE status = 'active' AND {} LIMIT %s) AS counted"
+    readable, promoted = (
+        first_value(connection, query.format(condition), (MOST_COUNTED,)) for condition in ("true", "promoted")
+    )
+    return readable, promoted
 
 
 @contextmanager

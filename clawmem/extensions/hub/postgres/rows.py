@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 COMMIT, FACT, FACT_GONE, ENTITY, ENTITY_GONE = "commit", "fact", "fact-gone", "entity", "entity-gone"
-UNREADABLE, REWRITTEN, EMPTIED, REMOVED = "unreadable", "rewritten", "emptied", "removed"
+UNREADABLE, REWRITTEN, REMOVED = "unreadable", "rewritten", "removed"
 SHARED, UNSHARED = "shared", "unshared"
 
 # A key of an index has at most 2,704 bytes, and a full text at most 1 MB.
@@ -44,6 +44,22 @@ class TakenCommit(NamedTuple):
     at: str
     subject: str
     parents: Sequence[str] = ()
+
+
+def taken_commit(body: Mapping[str, Any]) -> TakenCommit:
+    """Return the commit of the body of a row of the log."""
+    return TakenCommit(body["author"], body["at"], body["subject"], tuple(body["parents"]))
+
+
+def commit_rows(commits: Mapping[str, TakenCommit]) -> list[dict[str, Any]]:
+    """Return the columns of `taken_commit`, without `org` and `vault`, for commits by their names, in order."""
+    return [
+        {
+            "commit": name, "position": number, "parent": next(iter(commit.parents), None), "at": commit.at,
+            "author": commit.author, "subject": commit.subject,
+        }
+        for number, (name, commit) in enumerate(commits.items(), 1)
+    ]  # fmt: skip
 
 
 def fact_row(fact_id: str, scope: str, scopes: Sequence[str], body: Mapping[str, Any], commit: str, taken: TakenCommit) -> dict[str, Any]:  # fmt: skip # noqa: E501
@@ -97,25 +113,6 @@ class FoundText(NamedTuple):
     rows: int
 
 
-def begin_snapshot(connection: HubConnection) -> None:
-    """Make the transaction that begins now see one state of the hub, and write nothing."""
-    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
-
-def vaults_of(connection: HubConnection, org: str | None) -> list[tuple[str, str, str, str | None]]:
-    """Return organisation, id, scope and head of the vaults of an organisation, or of all."""
-    return connection.execute(
-        "SELECT org, vault, scope, head FROM clawmem.vault WHERE %s::text IS NULL OR org = %s ORDER BY org, vault",
-        (org, org),
-    ).fetchall()
-
-
-def scope_of(connection: HubConnection, org: str, vault: str) -> str:
-    """Return the scope of a vault of the hub."""
-    found = connection.execute("SELECT scope FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault)).fetchone()
-    return str(found[0]) if found else ""
-
-
 def orphans(connection: HubConnection, org: str | None) -> Iterator[tuple[str, str, str]]:
     """Yield table, organisation and vault of rows whose vault the hub does not have."""
     for table in _KEYS:
@@ -149,7 +146,8 @@ def table_rows(connection: HubConnection, table: str, org: str, vault: str) -> d
     names = [column.name for column in cursor.description or ()]
     found = {}
     for values in cursor:
-        row = {name: _plain(value) for name, value in zip(names, values, strict=True) if name not in _DERIVED}
+        pairs = ((name, value) for name, value in zip(names, values, strict=True) if name not in _DERIVED)
+        row = {name: stamp(value) if isinstance(value, datetime) else value for name, value in pairs}
         found[tuple(row[name] for name in _KEYS[table])] = row
     return found
 
@@ -157,15 +155,11 @@ def table_rows(connection: HubConnection, table: str, org: str, vault: str) -> d
 def find_text(connection: HubConnection, text: str) -> tuple[FoundText, ...]:
     """Return the tables of the hub that contain a text, in any column, in any case, also as JSON writes it."""
     # The row as JSON writes a text as JSON does, in columns of text and inside of JSON.
-    pattern = _pattern(json.dumps(text, ensure_ascii=False)[1:-1])
-    found = []
-    for table in _tables(connection, "c.relkind IN ('r', 'p') AND NOT c.relispartition"):
-        count = connection.execute(
-            f'SELECT count(*) FROM clawmem."{table}" t WHERE to_jsonb(t)::text ILIKE %s', (pattern,)
-        ).fetchone()
-        if count and count[0]:
-            found.append(FoundText(table, int(count[0])))
-    return tuple(found)
+    pattern = f"%{in_like(json.dumps(text, ensure_ascii=False)[1:-1])}%"
+    query = 'SELECT count(*) FROM clawmem."{}" t WHERE to_jsonb(t)::text ILIKE %s'
+    tables = _tables(connection, "c.relkind IN ('r', 'p') AND NOT c.relispartition")
+    found = (FoundText(table, first_value(connection, query.format(table), (pattern,))) for table in tables)
+    return tuple(text for text in found if text.rows)
 
 
 def vacuum_fully(connection: HubConnection) -> Sequence[str]:
@@ -184,14 +178,15 @@ def _tables(connection: HubConnection, kinds: str) -> list[str]:
     return [name for (name,) in rows]
 
 
-def _pattern(text: str) -> str:
-    """Return the pattern of LIKE that finds a text anywhere."""
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
+def in_like(text: str) -> str:
+    """Return a text as a pattern of LIKE that finds exactly it."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _plain(value: Any) -> Any:
-    return stamp(value) if isinstance(value, datetime) else value
+def first_value(connection: HubConnection, query: str, values: Sequence[Any] = ()) -> Any:
+    """Return the first column of the first row that a query gives, or None if it gives none."""
+    row = connection.execute(query, values).fetchone()
+    return row[0] if row else None
 
 
 # A lock of the server, so that two programs do not migrate at once.
@@ -258,10 +253,7 @@ def _prepare(connection: HubConnection) -> None:
     here = {migration.number: migration for migration in known_migrations()}
     for number, digest in sorted(applied.items()):
         if number not in here:
-            raise HubVersion(
-                f"The schema of the hub is newer than this program: it has migration {number:04}.",
-                "Update clawmem here.",
-            )
+            raise newer_schema(number)
         if here[number].digest != digest:
             raise HubVersion(
                 f"Migration {number:04} of the hub has another text than the one of this program.",
@@ -269,12 +261,15 @@ def _prepare(connection: HubConnection) -> None:
             )
 
 
+def newer_schema(number: int) -> HubVersion:
+    """Return the error that a hub has a migration that this program does not know."""
+    return HubVersion(
+        f"The schema of the hub is newer than this program: it has migration {number:04}.", "Update clawmem here."
+    )
+
+
 def _applied(connection: HubConnection) -> dict[int, str]:
     return dict(connection.execute("SELECT number, digest FROM clawmem.migration").fetchall())
-
-
-if TYPE_CHECKING:
-    from clawmem.extensions.hub.postgres.connect import HubConnection
 
 
 MISSING, EXTRA, DIFFERS = "missing", "extra", "differs"
@@ -295,16 +290,19 @@ class Verified(NamedTuple):
     """What was compared: vaults, rows of the log, rows of the tables; and the differences."""
 
     vaults: int
-    rows: Mapping[str, int]
     log_rows: int
+    rows: Mapping[str, int]
     differences: tuple[Difference, ...]
 
 
 def verify(connection: HubConnection, org: str | None = None) -> Verified:
     """Fold the log of each vault and compare the result with the tables, in one snapshot. Needs an open transaction.
     The transaction must not have read anything yet, as its isolation level is set here."""
-    begin_snapshot(connection)
-    vaults = vaults_of(connection, org)
+    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    vaults = connection.execute(
+        "SELECT org, vault, scope, head FROM clawmem.vault WHERE %s::text IS NULL OR org = %s ORDER BY org, vault",
+        (org, org),
+    ).fetchall()
     counts: dict[str, int] = {}
     differences: list[Difference] = []
     seen = 0
@@ -322,7 +320,7 @@ def verify(connection: HubConnection, org: str | None = None) -> Verified:
         if state.head() != head:
             differences.append(Difference(of_org, vault, "vault", (vault,), DIFFERS, ("head",)))
     differences += (Difference(of_org, vault, table, (), EXTRA) for table, of_org, vault in orphans(connection, org))
-    return Verified(len(vaults), counts, seen, tuple(differences))
+    return Verified(len(vaults), seen, counts, tuple(differences))
 
 
 def differing(
@@ -383,8 +381,7 @@ class Fold:
         elif not row.body:
             return
         elif row.kind == COMMIT:
-            body = row.body
-            self._commits[row.subject] = TakenCommit(body["author"], body["at"], body["subject"], body["parents"])
+            self._commits[row.subject] = taken_commit(row.body)
         elif row.kind == FACT:
             known = self._facts.get(row.subject)
             self._facts[row.subject] = _Fact(row.body, row.commit or "", known.scopes if known else (self._scope,))
@@ -416,13 +413,7 @@ class Fold:
         entities = {
             (name,): {"entity": name, "commit": entity.commit, **entity.body} for name, entity in self._entities.items()
         }
-        commits = {
-            (name,): {
-                "commit": name, "position": number, "parent": next(iter(commit.parents), None), "at": commit.at,
-                "author": commit.author, "subject": commit.subject,
-            }
-            for number, (name, commit) in enumerate(self._commits.items(), 1)
-        }  # fmt: skip
+        commits = {(row["commit"],): row for row in commit_rows(self._commits)}
         return {
             "fact": facts, "link": links, "entity": entities, "taken_commit": commits,
             "author": _authors(self._commits.values()),

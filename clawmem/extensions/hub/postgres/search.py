@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clawmem.extensions.hub.postgres.rows import first_value
 from clawmem.index.search.channels import BEGUN, CANDIDATES, names_in
 from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.codec import fact_from_record
@@ -177,11 +178,12 @@ _BATCH = 64
 
 def vector_type(connection: HubConnection) -> str | None:
     """Return the type of the vectors of facts, with its schema, or None if the server lacks pgvector."""
-    found = connection.execute(
+    kind: str | None = first_value(
+        connection,
         "SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass"
-        " AND attname = 'embedding' AND NOT attisdropped"
-    ).fetchone()
-    return str(found[0]) if found else None
+        " AND attname = 'embedding' AND NOT attisdropped",
+    )
+    return kind
 
 
 def enable_vectors(connection: HubConnection) -> bool:

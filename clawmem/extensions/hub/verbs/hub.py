@@ -19,7 +19,7 @@ from clawmem.extensions.hub.postgres.connect import (
     hub_errors,
 )
 from clawmem.extensions.hub.postgres.intake import judge_facts
-from clawmem.extensions.hub.postgres.rows import find_text, known_migrations, log_of, migrate, scope_of, vacuum_fully
+from clawmem.extensions.hub.postgres.rows import find_text, known_migrations, log_of, migrate, vacuum_fully
 from clawmem.extensions.hub.postgres.search import enable_vectors
 from clawmem.extensions.hub.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
@@ -27,7 +27,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.model.language.dates import moment_of, parse_end, stamp
 from clawmem.model.language.text import counted, visible
-from clawmem.vault.exchange.mirror import Mirror, check_mirror_address, mirrors_folder
+from clawmem.vault.exchange.mirror import check_mirror_address, mirrors_folder
 
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
@@ -239,7 +239,7 @@ def worker(
     deleted."""
     runtime, address = call.runtime, _address(call, hub)
     folder = mirrors_folder(runtime.environment, runtime.home())
-    options = WorkerOptions(folder, lambda place: Mirror(place, runtime.environment), fetch_seconds, of_org)
+    options = WorkerOptions(folder, runtime.environment, fetch_seconds, of_org)
     if not once:
         return Feed(_events(work_on(address, options, every, embed_seconds), runtime.now))
     items = list(work_once(address, options))
@@ -321,11 +321,15 @@ def verify(
     what they have until they are recycled."""
     if redacted is not None:
         return _search(call, redacted, hub, vacuum)
-    from clawmem.extensions.hub.postgres.rows import verify as act  # few calls
+    from clawmem.extensions.hub.postgres.rows import Verified  # few calls
+    from clawmem.extensions.hub.postgres.rows import verify as verified
 
-    found = ask(
-        _address(call, hub), _LONG, lambda connection: _checked_snapshot(connection, act, of_org), checked=False
-    )
+    def act(connection: HubConnection) -> Verified:
+        check_version(connection)
+        connection.commit()  # the snapshot begins with the comparison
+        return verified(connection, of_org)
+
+    found = ask(_address(call, hub), _LONG, act, checked=False)
     rows = ", ".join(f"{table} {number}" for table, number in sorted(found.rows.items()))
     lines = [
         f"{counted(found.vaults, 'vault')}, {counted(found.log_rows, 'row')} of the log; "
@@ -337,21 +341,7 @@ def verify(
     lines.append(
         f"{counted(len(found.differences), 'difference')}" if found.differences else "the log and the tables agree"
     )
-    data = {
-        "vaults": found.vaults,
-        "log_rows": found.log_rows,
-        "rows": dict(found.rows),
-        "differences": [data_of(difference) for difference in found.differences],
-    }
-    return Answer(data, lines, exit_code=REFUSED if found.differences else DONE)
-
-
-def _checked_snapshot(
-    connection: HubConnection, act: Callable[[HubConnection, str | None], _Result], org: str | None
-) -> _Result:
-    check_version(connection)
-    connection.commit()  # the snapshot begins with the comparison
-    return act(connection, org)
+    return Answer(data_of(found), lines, exit_code=REFUSED if found.differences else DONE)
 
 
 def _difference(record: dict[str, Any]) -> str:
@@ -391,8 +381,8 @@ def state(
 
     def act(connection: HubConnection) -> tuple[str | None, list[dict[str, Any]]]:
         org = operator.chosen_organisation(connection, of_org)
-        vault, _, _ = _named_vault(call, connection, org, address)
-        fold = folded(scope_of(connection, org, vault), log_of(connection, org, vault, until))
+        vault, _, scope = _named_vault(call, connection, org, address)
+        fold = folded(scope, log_of(connection, org, vault, until))
         return fold.head(), list(fold.facts())
 
     head, facts = ask(_address(call, hub), _LONG, act)
@@ -495,7 +485,7 @@ VERB = {
     "status": Command(
         status,
         {
-            "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int, "workers": [str],
+            "...": operator.HubState,
             "organisations": [
                 {"...": operator.OrganisationState, "scopes": [{"scope": str, "kind": str}],
                  "members": [{"user": str, "scope": str, "may": [str]}]}
@@ -508,8 +498,7 @@ VERB = {
     "verify": Command(
         verify,
         (
-            {"vaults": int, "log_rows": int, "rows": {str: int},
-             "differences": ["clawmem.extensions.hub.postgres.rows:Difference"]},
+            "clawmem.extensions.hub.postgres.rows:Verified",
             {"found": ["clawmem.extensions.hub.postgres.rows:FoundText"], "rewritten_tables": [str]},
         ),
         ("clawmem hub verify", "clawmem hub verify --redacted 'the old password'"),

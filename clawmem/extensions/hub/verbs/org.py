@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput
 from clawmem.extensions.hub.organisation import (
     OrganisationStatus,
+    ask_organisation,
     connect_organisation,
-    decide,
     disconnect_organisation,
-    list_promotions,
     organisation_folder,
     organisation_status,
     promote_to_organisation,
@@ -24,16 +23,15 @@ from clawmem.extensions.hub.organisation_pull import PullResult, retract_copies
 from clawmem.extensions.hub.organisation_pull import pull as pull_act
 from clawmem.extensions.hub.organisation_search import facts_as_recalled, query_organisation
 from clawmem.extensions.hub.organisation_vault import ask_folder
-from clawmem.extensions.hub.postgres.organisation import MOST_COUNTED, Promotion
+from clawmem.extensions.hub.postgres.organisation import MOST_COUNTED, Promotion, decide_promotion, identity, promotions
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
-from clawmem.faces.parts.words import HUB_FACT, said
+from clawmem.faces.parts.words import HUB_FACT, data_of, said
 from clawmem.memory.facts.gates import gate_fact
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import OPEN, proposal_to_record
 from clawmem.model.proposals.quarantine import reviewer_needed
-from clawmem.model.records.caller import Caller
 from clawmem.review.review import ProposalList, ReviewOutcome, list_proposals
 from clawmem.review.review import approve as approve_act
 from clawmem.review.review import reject as reject_act
@@ -171,7 +169,9 @@ def pull(
     question or with --yes. Exit code 4: copies wait for that."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     pull = pull_act(vault, caller, every, yes)
-    if pull.to_redact and call.confirmed(_redaction_lines(pull), "Rewrite history?"):
+    number = counted(len(pull.to_redact), "fact")
+    asks = f"{number} redacted at the origin; the copies here: {', '.join(pull.to_redact)}"
+    if pull.to_redact and call.confirmed([asks], "Rewrite history?"):
         again = pull_act(vault, caller, every, may_redact=True)
         pull = again._replace(
             added=pull.added, changed=pull.changed, retracted=pull.retracted, commit=pull.commit or again.commit
@@ -179,20 +179,13 @@ def pull(
     notices = [*pull.notices, *_withdrawn_notice(pull.withdrawn)]
     notices += [f"{name} was left out: {reason}" for name, reason in pull.refused]
     if pull.to_redact:
-        number = counted(len(pull.to_redact), "fact")
         notices.append(
             IncompleteAnswer(
                 f"{number} redacted at the origin: the words are still in the history of this vault."
                 " `clawmem org pull --yes` rewrites it."
             )
         )
-    data = {
-        **{name: list(getattr(pull, name)) for name in ("added", "changed", "retracted", "redacted", "to_redact")},
-        "org": pull.org,
-        "refused": [{"fact": name, "reason": reason} for name, reason in pull.refused],
-        "withdrawn": list(pull.withdrawn),
-        "commit": pull.commit,
-    }
+    data = data_of(pull, refused=[{"fact": name, "reason": reason} for name, reason in pull.refused])
     lines = [
         f"{pull.org}: {len(pull.added):,} new, {len(pull.changed):,} changed, {len(pull.retracted):,} retracted,"
         f" {len(pull.redacted):,} redacted"
@@ -221,7 +214,7 @@ def review(
     if (folder := organisation_folder(vault)) is not None:
         return _review_there(call, vault, folder, action, promotion, status, reason)
     if action == LIST:
-        who, found = list_promotions(vault, status)
+        who, found = ask_organisation(vault, lambda hub: (identity(hub), promotions(hub, status)))
         data = {"org": who.org, "promotions": [each._asdict() for each in found]}
         rows = [(str(each.number), *_SHOWN(each)) for each in found]
         table = Table(("promotion", "status", "scope", "vault", "fact", "asked by", "says"), rows)
@@ -229,7 +222,7 @@ def review(
     if promotion is None or not (promotion.isascii() and promotion.isdigit()) or len(promotion) > _DIGITS:
         raise InvalidInput("Name a promotion by its number.", "`clawmem org review` lists them.")
     number = int(promotion)
-    decided = decide(vault, number, action == APPROVE, reason)
+    decided = ask_organisation(vault, lambda hub: decide_promotion(hub, number, action == APPROVE, reason))
     return Answer({"promotion": number, "status": decided}, [f"promotion {number} is {_DECIDED[decided]}"])
 
 
@@ -250,21 +243,19 @@ def _review_there(
         raise InvalidInput("Name a proposal by its id.", "`clawmem org review` lists them.")
     if action == REJECT and not (reason or "").strip():
         raise InvalidInput("A rejection needs a reason.", "Add --reason.")
-    outcome: ReviewOutcome = ask_folder(
-        vault, folder, lambda there: _decided_there(there, caller, proposal, action, reason)
-    )
+
+    def act(there: Vault) -> ReviewOutcome:
+        if action == APPROVE:
+            return approve_act(there, proposal, caller, reason)
+        return reject_act(there, proposal, caller, reason or "")
+
+    outcome = ask_folder(vault, folder, act)
     decided = outcome.proposal
     return Answer(
         {"promotion": decided.id, "status": decided.status},
         [f"proposal {decided.id} is {decided.status}: {decided.says}"],
         outcome.notices,
     )
-
-
-def _decided_there(there: Vault, caller: Caller, proposal: str, action: str, reason: str | None) -> ReviewOutcome:
-    if action == APPROVE:
-        return approve_act(there, proposal, caller, reason)
-    return reject_act(there, proposal, caller, reason or "")
 
 
 def _status_data(found: OrganisationStatus) -> dict[str, Any]:
@@ -311,11 +302,6 @@ def _counted_to(number: int) -> str:
 
 def _withdrawn_notice(withdrawn: tuple[str, ...]) -> tuple[str, ...]:
     return (f"withdrawn at the organisation, as here: {', '.join(withdrawn)}",) if withdrawn else ()
-
-
-def _redaction_lines(result: PullResult) -> list[str]:
-    number = counted(len(result.to_redact), "fact")
-    return [f"{number} redacted at the origin; the copies here: {', '.join(result.to_redact)}"]
 
 
 VERB = {
@@ -369,7 +355,7 @@ VERB = {
     ),
     "pull": Command(
         pull,
-        {"...": PullResult, "refused": [{"fact": str, "reason": str}]},
+        {"org": str, "...": PullResult, "refused": [{"fact": str, "reason": str}]},
         ("clawmem org pull",),
     ),
     "review": Command(

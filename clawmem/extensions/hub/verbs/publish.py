@@ -8,14 +8,14 @@ from typing import IO, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extensions.hub.contract import Line, numbered_lines, read_line
-from clawmem.extensions.hub.contract_export import Published, RefusedLine
+from clawmem.extensions.hub.contract_export import Published
 from clawmem.extensions.hub.contract_export import publish as act
-from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED
+from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED, LineAnswer
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.model.facts.fact import TRUSTS
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 
 
 def publish(
@@ -28,8 +28,7 @@ def publish(
     """Each line is a JSON object with entity, claim, source, confidence, timestamp and author; `clawmem schema
     contract` prints the schema. Each line gets one line as its answer: stored, changed, known, waits (for review) or
     refused. A line that comes again adds nothing. Exit code 4 if a line was refused."""
-    if trust not in TRUSTS:
-        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    check_choice(trust, "trust level", TRUSTS)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     count: Counter[str] = Counter()
     last: list[Published] = []
@@ -55,12 +54,12 @@ def publish(
     return Feed(records(), _words, end)
 
 
-def _lines(o: IO[bytes]) -> Iterator[Line | RefusedLine]:
+def _lines(o: IO[bytes]) -> Iterator[Line | LineAnswer]:
     for number, data in numbered_lines(o):
         try:
             yield read_line(number, data)
         except InvalidInput as problem:
-            yield RefusedLine(number, problem.message)
+            yield LineAnswer(number, REFUSED, reason=problem.message)
 
 
 def _words(record: Mapping[str, Any]) -> str:

@@ -34,7 +34,17 @@ _SECTIONS = {
 
 def render_entity(page: EntityPage) -> str:
     """Return the generated part of an entity's page."""
-    blocks = [_head(page), *_groups(page), _conflicts(page), _doubtful(page), _list("Topics", page.topics, page.path)]
+    doubtful = [
+        f"- {markdown_text(stale.fact.fact)} To be checked: {markdown_text(stale.reason)}. "
+        f"({claim_details(stale.fact)})"
+        for stale in page.doubtful
+    ]
+    blocks = [_head(page)]
+    for category, claims in grouped_claims(page.claims):
+        title = markdown_text("Facts" if category == "fact" else category.capitalize())
+        blocks.append(section(title, [_claim(claim, page.path) for claim in claims]))
+    blocks.append(section("Open conflicts", [_conflict(conflict, page.path) for conflict in page.conflicts]))
+    blocks += [section("In doubt", doubtful), _list("Topics", page.topics, page.path)]
     blocks += [_list("Mentioned in", page.backlinks, page.path), _held_back(page)]
     return "\n\n".join(filter(None, blocks))
 
@@ -48,17 +58,13 @@ def render_topic(page: TopicPage) -> str:
 
 def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink], reports: Iterable[str] = ()) -> str:
     """Return the generated part of the index: pages by kind of entity, topics, and reports, newest first."""
-    blocks = [
-        f"## {markdown_text(title)}\n\n" + "\n".join(map(_entry_line, found))
-        for title, found in grouped_entries(entries)
-    ]
+    blocks = [section(markdown_text(title), list(map(_entry_line, found))) for title, found in grouped_entries(entries)]
     blocks.append(_list("Topics", topics, INDEX))
     named = (
         f"- [{markdown_text(path.rpartition('/')[2].removesuffix('.md'))}]({relative_link(INDEX, path)})"
         for path in reports
     )
-    written = "\n".join(sorted(named, reverse=True))
-    blocks.append(f"## Reports\n\n{written}" if written else "")
+    blocks.append(section("Reports", sorted(named, reverse=True)))
     return "# Wiki\n\n" + ("\n\n".join(filter(None, blocks)) or "No fact has passed the gates yet.")
 
 
@@ -99,14 +105,6 @@ def _head(page: EntityPage) -> str:
 
 def _index_link(path: str) -> str:
     return f"[Index]({relative_link(path, INDEX)})"
-
-
-def _groups(page: EntityPage) -> list[str]:
-    return [
-        f"## {markdown_text('Facts' if category == 'fact' else category.capitalize())}\n\n"
-        + "\n".join(_claim(claim, page.path) for claim in claims)
-        for category, claims in grouped_claims(page.claims)
-    ]
 
 
 def _claim(claim: WikiClaim, path: str) -> str:
@@ -165,27 +163,18 @@ def _linked(place: FactPlace, path: str) -> str:
     return words if place.page in (None, path) else f"[{words}]({relative_link(path, place.page or path)})"
 
 
-def _conflicts(page: EntityPage) -> str:
-    lines = [_conflict(conflict, page.path) for conflict in page.conflicts]
-    return "## Open conflicts\n\n" + "\n".join(lines) if lines else ""
-
-
-def _doubtful(page: EntityPage) -> str:
-    lines = [
-        f"- {markdown_text(stale.fact.fact)} To be checked: {markdown_text(stale.reason)}. "
-        f"({claim_details(stale.fact)})"
-        for stale in page.doubtful
-    ]
-    return "## In doubt\n\n" + "\n".join(lines) if lines else ""
-
-
 def _conflict(conflict: WikiConflict, path: str) -> str:
     sides = (f"{_linked(place, path)} ({claim_details(place.fact)})" for place in conflict)
     return "- Not settled: " + "; against it: ".join(sides)
 
 
 def _list(title: str, links: Sequence[PageLink], path: str) -> str:
-    return f"## {title}\n\n" + "\n".join(_link_line(link, path) for link in links) if links else ""
+    return section(title, [_link_line(link, path) for link in links])
+
+
+def section(title: str, lines: Sequence[str]) -> str:
+    """Return lines under a heading; nothing without a line."""
+    return f"## {title}\n\n" + "\n".join(lines) if lines else ""
 
 
 def _link_line(link: PageLink, path: str) -> str:

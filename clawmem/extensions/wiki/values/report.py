@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from clawmem.extensions.wiki.values.curation import KIND, StaleClaim, WikiFinding, sentence
 from clawmem.extensions.wiki.values.links import MendedLink
-from clawmem.extensions.wiki.values.markdown import markdown_text
+from clawmem.extensions.wiki.values.markdown import markdown_text, section
 from clawmem.extensions.wiki.values.page import INDEX, REPORTS, FactPlace, WikiConflict, relative_link
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.fact_words import trust_label
@@ -110,19 +110,18 @@ def _sums(changes: Sequence[FactDifference]) -> str:
 def _of(week: ReportedWeek, *kinds: str) -> list[FactDifference]:
     return sorted(
         [change for change in week.changes if change.kind in kinds],
-        key=lambda difference: (_title(difference.entity, week).casefold(), difference.entity, _order(difference.fact)),
+        key=lambda change: (
+            _title(change.entity, week).casefold(),
+            change.entity,
+            change.fact.timestamp,
+            change.fact.id,
+        ),
     )
 
 
-def _order(fact: Fact) -> tuple[str, str]:
-    return fact.timestamp, fact.id
-
-
 def _section(title: str, lines: Sequence[str], most: int = _MOST) -> str:
-    if not lines:
-        return ""
     left = len(lines) - most
-    return f"## {title}\n\n" + "\n".join([*lines[:most], *([f"- {left} more"] if left > 0 else [])])
+    return section(title, [*lines[:most], *([f"- {left} more"] if left > 0 else [])])
 
 
 def _title(entity: str, week: ReportedWeek) -> str:

@@ -193,16 +193,9 @@ def prose(text: str, links: Iterable[tuple[str, str]] = ()) -> Markup:
     return Markup("").join([*parts, escape(shown[at:])])
 
 
-def data_script(name: str, value: Any) -> bytes:
-    """Return a script that assigns JSON to a global name. A page from `file://` can load scripts only."""
-    return _script(f"window.{name} = ", value)
-
-
-def keyed_script(name: str, key: str, value: Any) -> bytes:
-    """Return a script that assigns a JSON value to a key of a global object. The key must be letters and digits."""
-    return _script(f'(window.{name} ||= {{}})["{key}"] = ', value)
-
-
-def _script(start: str, value: Any) -> bytes:
+def data_script(name: str, value: Any, key: str | None = None) -> bytes:
+    """Return a script that assigns JSON to a global name, or to a key of a global object. The key must be letters and
+    digits. A page from `file://` can load scripts only."""
+    start = f"window.{name}" if key is None else f'(window.{name} ||= {{}})["{key}"]'
     written = json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    return f'"use strict";\n{start}{written};\n'.encode("ascii")
+    return f'"use strict";\n{start} = {written};\n'.encode("ascii")

@@ -111,7 +111,8 @@ class _Renderer:
             yield from self._topic(topic)
         for own in site.own:
             path = own_path(own.path)
-            text = _without_title(own.text, own.title)
+            first, _, rest = own.text.lstrip().partition("\n")
+            text = rest if first.strip() == f"# {own.title}" else own.text  # the page has its title already
             values = {"written": self._notes.html(text, own.path, path, 1), "source": own.path}
             yield _page("own.html", path, days(own.title), **values)
             yield self._data(path, own_data(own))
@@ -119,7 +120,8 @@ class _Renderer:
             messages = list(map(said_values, talk.events))
             yield _page("talk.html", talk.path, talk.title, said=messages, about=days(talk.about), asked="")
             yield self._data(talk.path, talk_data(talk))
-        yield self._topics_data()
+        paths = {topic: site_path(topic_page(topic)) for topic in site.totals}
+        yield data_path(TOPICS), self._search.put(TOPICS, topics_data(site.totals, paths))
         yield from self._index()
         yield from self._own_list()
         for name, title, category in _RECORDS:
@@ -132,10 +134,6 @@ class _Renderer:
 
     def _data(self, path: str, data: Mapping[str, Any]) -> File:
         return data_path(key_of(path)), self._search.put(key_of(path), data)
-
-    def _topics_data(self) -> File:
-        paths = {topic: site_path(topic_page(topic)) for topic in self._site.totals}
-        return data_path(TOPICS), self._search.put(TOPICS, topics_data(self._site.totals, paths))
 
     def _entity(self, page: SitePage) -> Iterator[File]:
         path = site_path(page.page.path)
@@ -224,12 +222,6 @@ def _further(title: str, found: list[Part]) -> Iterator[File]:
     for part in found[1:]:
         heading, values = f"{title}, part {part.number}", {"links": part.items, "parts": part_links(part)}
         yield _page("topic.html", part.path, heading, written=[], backlinks=[], **values)
-
-
-def _without_title(text: str, title: str) -> str:
-    """Return Markdown without the heading that is the title of its page."""
-    first, _, rest = text.lstrip().partition("\n")
-    return rest if first.strip() == f"# {title}" else text
 
 
 def card_words(claims: int, newest: str | None) -> str:

@@ -26,7 +26,7 @@ from clawmem.extensions.wiki.values.page import (
     site_path,
     site_paths,
 )
-from clawmem.extensions.wiki.web.notes import data_script, keyed_script
+from clawmem.extensions.wiki.web.notes import data_script
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import NOT_CHOSEN, reasons_of
 from clawmem.model.language.dates import day_of
@@ -274,7 +274,7 @@ class SearchIndex:
         self._entries += sum(1 for entry, _ in _texts(data) if entry != ABOUT_IT)
         for word, found in words_on(data).items():
             self._words.setdefault(file_of(word), {}).setdefault(word, {})[key] = "\n".join(sorted(found))
-        return keyed_script("clawmemPages", key, data)
+        return data_script("clawmemPages", data, key)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Yield the files of words, and the file that names all of them."""
@@ -283,7 +283,7 @@ class SearchIndex:
                 [word, {key: ids.split("\n") for key, ids in sorted(pages.items())}]
                 for word, pages in sorted(words.items())
             ]
-            yield f"data/words/{name}.js", keyed_script("clawmemWords", name, rows)
+            yield f"data/words/{name}.js", data_script("clawmemWords", rows, name)
         yield SEARCH, data_script("clawmemSearch", {"entries": self._entries, "files": sorted(self._words)})
 
 
@@ -319,7 +319,7 @@ def graph_files(site: Site) -> Iterator[tuple[str, bytes]]:
     for page in site.pages:
         data = entity_data(page, known)
         graph.put(data)
-        yield data_path(key_of(data["path"])), keyed_script("clawmemPages", key_of(data["path"]), data)
+        yield data_path(key_of(data["path"])), data_script("clawmemPages", data, key_of(data["path"]))
     yield graph.file(site.entries)
 
 

@@ -13,7 +13,6 @@ from clawmem.extensions.hub.postgres.connect import ask
 from clawmem.extensions.hub.postgres.operator import add_user, add_vault, add_worker, ensure_scope
 from clawmem.extensions.hub.postgres.rows import Verified, verify
 from clawmem.extensions.hub.worker import VaultReport, WorkerOptions, work_once
-from clawmem.vault.exchange.mirror import Mirror
 from tests.extensions.hub.postgres.server import ORG, OWNER, Database
 
 WORKER = "hub_worker"
@@ -89,7 +88,7 @@ def items(*facts: Mapping[str, Any]) -> str:
 def worker_options(folder: Path) -> WorkerOptions:
     """A worker's options, with mirrors in a folder."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-    return WorkerOptions(folder / "mirrors", lambda place: Mirror(place, environment), 60)
+    return WorkerOptions(folder / "mirrors", environment, 60)
 
 
 def make_worker(database: Database) -> None:

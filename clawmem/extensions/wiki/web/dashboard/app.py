@@ -324,23 +324,19 @@ class Live:
         return state
 
 
-class _State:
+class _State(NamedTuple):
     """What was known at the last look."""
 
-    def __init__(self, signature: _Signature, sessions: dict[str, SessionRecord]) -> None:
-        self.signature = signature
-        self.sessions = sessions
+    signature: _Signature
+    sessions: dict[str, SessionRecord]
 
 
 def _signature(vault: Vault) -> _Signature:
     """Return values that change with each commit and each entry of a session's journal."""
-    found = []
+    from clawmem.review.reviewers import signature_of  # with the first page that listens
+
     folder = vault.state / FOLDER
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        with suppress(FileNotFoundError):
-            status = path.stat()
-            found.append((path.name, status.st_mtime_ns, status.st_size))
-    return vault.head().commit, tuple(found)
+    return vault.head().commit, signature_of(folder.iterdir() if folder.is_dir() else ())
 
 
 def _changed(runtime: Runtime, signature: _Signature, known: _State | None) -> tuple[_State, dict[str, Any]]:

@@ -113,8 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(b"")
 
-    def do_HEAD(self) -> None:
-        self._answer(b"")
+    do_HEAD = do_GET
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -185,9 +184,13 @@ def serve(runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, 
         with _ended_by_signals(stop):
             address = dashboard.access.address()
             started(address)
-            if opens and _has_browser(runtime):
+            # Only one with a window: one in the terminal would take it over.
+            display = any(map(runtime.environment.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+            if opens and (display or sys.platform == "darwin"):
+                import webbrowser  # only on a desktop
+
                 page = write_opening_page(vault, server.server_port, address)
-                Thread(target=_open_browser, args=(page.as_uri(),), daemon=True).start()
+                Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
             _run(server, stop, idle_minutes * 60)
         dashboard.close()
         server.wait_for_responses()
@@ -221,17 +224,6 @@ def _ended_by_signals(stop: Event) -> Iterator[None]:
         return
     with signals_handled((signal.SIGINT, *ENDING_SIGNALS), lambda *_: stop.set()):
         yield
-
-
-def _has_browser(runtime: Runtime) -> bool:
-    """Return whether a browser with a window can be there; one in the terminal would take it over."""
-    return sys.platform == "darwin" or any(map(runtime.environment.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
-
-
-def _open_browser(address: str) -> None:
-    import webbrowser  # only on a desktop
-
-    webbrowser.open(address)
 
 
 # The page that leads a browser to the dashboard: everybody on the machine can read the arguments of a program, and
