@@ -32,7 +32,7 @@ from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.fact_words import because
-from clawmem.model.facts.validity import is_over
+from clawmem.model.facts.validity import PENDING_SUCCESSION, is_over
 from clawmem.model.language.dates import begin_instant, end_of, sortable, stamp
 from clawmem.model.language.question import (
     AT_FIRST,
@@ -826,6 +826,7 @@ def features_of(
 
 
 def _best(
+    index: Index,
     hits: Mapping[str, ChannelHits],
     shown: Mapping[int, PlacedFact],
     asked: RecallQuery,
@@ -861,19 +862,20 @@ def _best(
             _with_meaning(fact, close.get(fact.id, 0.0), covered) if fact.id in known else fact for fact in ranked
         ]
         ranked.sort(key=lambda fact: -fact.score)
-    ranked = behind_present(ranked, {} if hits["time"].ran else _announced(shown.values(), asked_of))
+    ranked = behind_present(ranked, {} if hits["time"].ran else _announced(index, shown, asked_of))
     best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda fact: not features[fact.id].own or features[fact.id].over)
     return [(row_of[fact.id], features[fact.id].tier, fact) for fact in best]
 
 
-def _announced(shown: Collection[PlacedFact], moment: str) -> dict[str, str]:
-    """Return the facts that begin after a moment, each with the fact that ends as it begins, by their ids."""
-    ends = {(entity, fact.valid_to): fact.id for fact, entity in shown if fact.valid_to}
-    begins = {fact.id: (entity, begin_instant(sortable(fact.valid_from) or "")) for fact, entity in shown}
-    later = {name: place for name, place in begins.items() if place[1] > end_of(moment)}
-    return {name: ends[place] for name, place in later.items() if place in ends}
+def _announced(index: Index, shown: Mapping[int, PlacedFact], moment: str) -> dict[str, str]:
+    """Return the facts that begin after a moment, each with the one that it will replace, by their ids."""
+    if all(begin_instant(sortable(fact.valid_from) or "") <= end_of(moment) for fact, _ in shown.values()):
+        return {}
+    ending = facts_in_rows(index, [n for n, (fact, _) in shown.items() if fact.valid_to]).values()
+    marks = {fact.id: (fact.metadata or {}).get(PENDING_SUCCESSION) for fact, _ in ending}
+    return {mark["to"]: name for name, mark in marks.items() if isinstance(mark, Mapping) and "to" in mark}
 
 
 def _with_meaning(fact: RankedFact, closeness: float, covered: float) -> RankedFact:
