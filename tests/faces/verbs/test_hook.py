@@ -406,9 +406,7 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
 def test_what_is_said_to_an_agent_that_reads_for_one_person_is_for_this_one(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
-    (vault_root / "governance").mkdir(exist_ok=True)
-    policy = "people: {ann: {name: Ann}, ben: {name: Ben}, boss: {role: owner}}\nrules: [{role: owner, may: all}]\n"
-    (vault_root / "governance/access.yaml").write_text(policy)
+    _share(vault_root)
     transcript = project / "t.jsonl"
     said = {**HELLO, "message": {"role": "user", "content": "I planted zinnias."}}
     transcript.write_text(json.dumps(said) + "\n")
@@ -418,6 +416,32 @@ def test_what_is_said_to_an_agent_that_reads_for_one_person_is_for_this_one(
     assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
     seen = {name: "zinnias" in clawmem("recall", "zinnias", "--viewer", name).out for name in ("ann", "ben", "boss")}
     assert seen == {"ann": True, "ben": False, "boss": True}
+    assert json.loads(_ledger(vault_root))["speaker"] == "Ann", "it is not the owner of the memory who speaks"
+
+
+def _share(vault: Path) -> None:
+    (vault / "governance").mkdir(exist_ok=True)
+    policy = "people: {ann: {name: Ann}, ben: {name: Ben}, boss: {role: owner}}\nrules: [{role: owner, may: all}]\n"
+    (vault / "governance/access.yaml").write_text(policy)
+
+
+@pytest.mark.parametrize("viewer", ["ann", None])
+@pytest.mark.parametrize("next_command", ["start", "heartbeat"])
+def test_a_killed_session_is_for_whom_its_own_agent_read_whoever_takes_it_in(
+    clawmem: Command, vault_root: Path, project: Path, next_command: str, viewer: str | None
+) -> None:
+    _share(vault_root)
+    value = {"session_id": "killed", "cwd": str(project), "transcript_path": str(_killed(project)), "prompt": "Hello."}
+    words = ("--harness", "claude-code", "--vault", str(vault_root))
+    clawmem("hook", "UserPromptSubmit", *words, *(("--viewer", viewer) if viewer else ()), given=json.dumps(value))
+    if next_command == "heartbeat":
+        assert clawmem("heartbeat").code == 0
+    else:
+        value = {"session_id": "next", "cwd": str(project), "source": "startup"}
+        clawmem("hook", "SessionStart", *words, "--viewer", "ben", given=json.dumps(value))
+        assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    seen = {name: "clang" in clawmem("recall", "clang", "--viewer", name).out for name in ("ann", "ben", "boss")}
+    assert seen == {"ann": True, "ben": viewer is None, "boss": True}
 
 
 def test_what_a_session_said_is_read_after_the_heartbeat_of_another(
