@@ -587,7 +587,7 @@ def test_an_export_and_a_viewer_get_the_successor_that_they_may_see(clawmem: Cla
     assert "2. " in clawmem("why", old, "--viewer", "clara").out
     clawmem("access", "mark", new, "--kind", "health", "--about", "lucia")
     for name, shown in (("clara", False), ("alvarez", True)):
-        assert ("Learned: Lucia has a dog" in clawmem("diff", start, "--viewer", name).out) is shown
+        assert ("has a dog" in clawmem("diff", start, "--viewer", name).out) is shown
     for words in (["export", "-", "--contract"], ["why", old, "--viewer", "clara"], ["show", old, "--viewer", "clara"]):
         found = clawmem(*words).out
         assert "dog" in found and new not in found and hidden not in found
@@ -614,7 +614,7 @@ def test_what_two_people_say_to_each_other_is_for_them(clawmem: Clawmem, shared:
     assert all(_who_sees(clawmem, word) == {"lucia", "alvarez"} for word in ("zinnias", "begonias", "petunias"))
     _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
     assert "clara" not in _who_sees(clawmem, "zinnias"), "the same message again"
-    _say(clawmem, ("assistant", "", "Dahlias like sun."))
+    _say(clawmem, ("assistant", "", "Sun is for dahlias."))
     assert _who_sees(clawmem, "dahlias") == {"lucia", "alvarez"}
     guess = {"role": "user", "speaker": "Clara", "content": "I like tulips.", "session": "two"}
     clawmem("ingest", "-", "--agent", "desk", given=json.dumps(guess) + "\n")
