@@ -29,6 +29,7 @@ HELLO = {
     "type": "user", "uuid": "u1", "sessionId": SESSION, "timestamp": "2026-03-02T10:00:00Z",
     "message": {"role": "user", "content": "Hello."},
 }  # fmt: skip
+DAY = "2026-03-01T10:00:00Z"
 IDLE = ["", "yes", "go on please", "ok, do it", "rename the variable in the parser", "🙂" * 900]
 
 
@@ -408,15 +409,20 @@ def test_what_is_said_to_an_agent_that_reads_for_one_person_is_for_this_one(
 ) -> None:
     _share(vault_root)
     transcript = project / "t.jsonl"
+    gout = {"role": "user", "speaker": "Ben", "content": "I have gout since May.", "to": "Ben", "timestamp": DAY}
+    clawmem("ingest", "-", given=json.dumps(gout) + "\n")
     said = {**HELLO, "message": {"role": "user", "content": "I planted zinnias."}}
-    transcript.write_text(json.dumps(said) + "\n")
+    asked = {**HELLO, "uuid": "u2", "message": {"role": "user", "content": "Forget that Ben has gout."}}
+    transcript.write_text(json.dumps(said) + "\n" + json.dumps(asked) + "\n")
     value = json.dumps({"session_id": SESSION, "cwd": str(project), "transcript_path": str(transcript)})
     words = ("hook", "SessionEnd", "--harness", "claude-code", "--vault", str(vault_root), "--viewer", "ann")
     assert clawmem(*words, given=value, cwd=project).code == 0
-    assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    assert until_read(vault_root)["message"] == "2 events added, 0 lines skipped"
+    assert "gout" in clawmem("recall", "gout", "--viewer", "ben").out, "she hides nothing that she may not see"
     seen = {name: "zinnias" in clawmem("recall", "zinnias", "--viewer", name).out for name in ("ann", "ben", "boss")}
     assert seen == {"ann": True, "ben": False, "boss": True}
-    assert json.loads(_ledger(vault_root))["speaker"] == "Ann", "it is not the owner of the memory who speaks"
+    speakers = [json.loads(line)["speaker"] for line in _ledger(vault_root).splitlines()]
+    assert speakers == ["Ben", "Ann", "Ann"], "it is not the owner of the memory who speaks"
 
 
 def _share(vault: Path) -> None:
