@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.lookup import known_events
-from clawmem.index.tables.rights import AccessRules, is_restricted, marks_of, read_access
+from clawmem.index.tables.rights import is_restricted, marks_of, read_access
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
 from clawmem.memory.scope import WriteScope
@@ -43,6 +43,9 @@ from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.records.access import Grant, Policy
 
 NOTES = "daily notes"
 PART = 5_000
@@ -286,7 +289,7 @@ class _IngestRun:
                 )
                 for each in messages
             ], []
-        pairs, marks = self._pairs(rules, messages)
+        pairs, marks = self._pairs(policy, rules.grants, messages)
         for_two = [
             each._replace(metadata={**(each.metadata or {}), "participants": pairs[each.session], ONE_TO_ONE: True})
             if each.session in pairs
@@ -296,7 +299,7 @@ class _IngestRun:
         return for_two, marks
 
     def _pairs(
-        self, rules: AccessRules, messages: Sequence[Message]
+        self, policy: Policy, grants: Sequence[Grant], messages: Sequence[Message]
     ) -> tuple[dict[str | None, list[str]], list[Event]]:
         """Return the two people of each session in which nobody else has spoken, and of which nothing says for whom it
         is, with the marks that its earlier messages need; and those of sessions that are no longer of two. An agent
@@ -304,7 +307,7 @@ class _IngestRun:
         from clawmem.index.search.events import events_of_sessions  # few messages are told to a shared memory
         from clawmem.model.records.access import Person
 
-        policy, agent, now = rules.policy, self._work.caller.agent, stamp(self._work.caller.now)
+        agent, now = self._work.caller.agent, stamp(self._work.caller.now)
         spoken: dict[str, set[str | None]] = defaultdict(set)
         sure: dict[str, set[str | None]] = defaultdict(set)
         earlier: dict[str, list[Event]] = defaultdict(list)
@@ -312,7 +315,7 @@ class _IngestRun:
         @lru_cache(None)
         def sees_all(name: str | None) -> bool:
             person = name and (policy.people.get(name) or Person(id=name))
-            return not person or policy.sees_everything(rules.grants, person, now)
+            return not person or policy.sees_everything(grants, person, now)
 
         def count(session: str, said: Message | Event, is_sure: bool) -> None:
             person = policy.person(said.speaker) if said.speaker else None
