@@ -54,7 +54,7 @@ class Runtime:
         self._agent = agent
         self._person = person
         self._own = own
-        self._viewer = viewer
+        self.viewer = viewer
         self.names_agent = agent is not None
         self._opened: Vault | None = None
         self._passed_over: Path | None = None
@@ -110,7 +110,7 @@ class Runtime:
     def _copy(self, **changed: Any) -> "Runtime":
         known: dict[str, Any] = {
             "environment": self._given, "working_folder": self.working_folder, "vault": self._vault,
-            "agent": self._agent, "person": self._person, "own": self._own, "viewer": self._viewer,
+            "agent": self._agent, "person": self._person, "own": self._own, "viewer": self.viewer,
         }  # fmt: skip
         return Runtime(**known | changed)
 
@@ -179,7 +179,7 @@ class Runtime:
 
     def _viewer_of_vault(self) -> Viewer | None:
         """Return for whom the vault is read; None for a person who names nobody."""
-        rules = ((self._viewer, "--viewer"), (self.environment.get("CLAWMEM_VIEWER"), "CLAWMEM_VIEWER"))
+        rules = ((self.viewer, "--viewer"), (self.environment.get("CLAWMEM_VIEWER"), "CLAWMEM_VIEWER"))
         names = tuple(_not_empty(text, rule, "the viewer's name") for text, rule in rules if text is not None)
         agent = self.agent()
         return Viewer(names, agent, lambda: stamp(self.now()), self._agent_of_shell()) if names or agent else None
@@ -238,7 +238,7 @@ class Runtime:
         """Raise NotPermitted if this run is for an agent that may not use a verb, or for a viewer to whom the verb
         would show too much. A person may use each."""
         agent = self.agent()
-        if agent is None and self._viewer is None and "CLAWMEM_VIEWER" not in self.environment:
+        if agent is None and self.viewer is None and "CLAWMEM_VIEWER" not in self.environment:
             return
         try:
             vault = self.vault()

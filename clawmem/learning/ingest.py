@@ -14,19 +14,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.lookup import known_events
-from clawmem.index.tables.rights import is_restricted
+from clawmem.index.tables.rights import is_restricted, marks_of, read_access
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import least_trust
+from clawmem.model.facts.fact import is_low_trust, least_trust, trust_of_source
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.languages import EVERY, pattern_of
 from clawmem.model.language.text import counted, normal, some_of
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import FOR_SOME, Event, is_of_user, ledger_path, may_ask_to_forget, render_events
+from clawmem.model.records.event import (
+    FOR_SOME,
+    ONE_TO_ONE,
+    Event,
+    is_of_user,
+    ledger_path,
+    may_ask_to_forget,
+    render_events,
+)
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
@@ -37,7 +45,7 @@ from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.model.records.access import Policy
+    from clawmem.model.records.access import Grant, Policy
 
 NOTES = "daily notes"
 PART = 5_000
@@ -117,7 +125,8 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
     notices += _audience_notices(vault, run.for_some) if run.for_some else []
     if not caller.unattended and is_restricted(vault):  # whether a message is known says that somebody said it
         all_new, commit = result.added + result.known, result.commit or vault.head().commit
-        result = result._replace(added=all_new, known=0, commit=commit, commits=max(1, result.commits))
+        days, commits = tuple(sorted(run.all_days)), max(1, result.commits)
+        result = result._replace(added=all_new, known=0, days=days, commit=commit, commits=commits)
     return result._replace(notices=(*result.notices, *notices, *_name_notices(vault, caller, run.speakers)))
 
 
@@ -206,6 +215,23 @@ def _may_ask(text: str) -> bool:
     return _ASKS.search(text) is not None or any(pattern_of(code, "forget_verbs").search(text) for code in EVERY)
 
 
+def _names_audience(metadata: Mapping[str, Any] | None) -> bool:
+    """Return whether the source of a message says for whom it is."""
+    return not {*FOR_SOME}.isdisjoint(metadata or {}) and ONE_TO_ONE not in (metadata or {})
+
+
+def _is_typed(message: Message) -> bool:
+    trust = message.trust or trust_of_source(message.source or "")
+    return message.role == "user" and not is_low_trust(trust)
+
+
+def _of_two(message: Event, pair: Sequence[str], agent: str | None, holds: bool = True) -> Event:
+    """Return the event that marks a message for the two of a conversation, or that no longer does so."""
+    from clawmem.model.records.access import AccessMark, event_of_mark
+
+    return event_of_mark(message, AccessMark(audience=tuple(pair)), agent, by_reader=True, one_to_one=holds)
+
+
 class _IngestRun:
     """The progress of one ingest."""
 
@@ -215,6 +241,7 @@ class _IngestRun:
         self._repeats = RepeatCounter()
         self._commits: list[str] = []
         self._days: set[str] = set()
+        self.all_days: set[str] = set()
         self._known = 0
         self.known: set[str] = set()
         self.added = 0
@@ -226,26 +253,23 @@ class _IngestRun:
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
-        marks: list[Event] = []
-        viewer = self._work.vault.viewer
-        if (viewer and viewer.names) or any(each.in_channel or (each.session and each.speaker) for each in messages):
-            messages, marks = self._of_people(messages)
+        messages, marks = self._of_people(messages)
         self.add_events([*to_events(messages, self._work.caller, self._source, self._repeats), *marks])
         self._work.flush()
 
-    def _of_people(self, messages: Sequence[Message]) -> tuple[list[Message], list[Event]]:
+    def _of_people(self, messages: Sequence[Message]) -> tuple[Sequence[Message], list[Event]]:
         """Return messages with what the policy of a shared memory says of them: those in a channel that it lists, with
         who speaks in it, have the trust of their role; those of a one-to-one conversation are for its two people, and
-        those of a session of an agent that reads for one person are for this one. Return the marks of what was said in
-        a conversation before the other one spoke, too.
+        those of a session of an agent that reads for one person are for this one, who is the user in it. Return the
+        marks of what was said in a conversation before others spoke, too.
 
         Elsewhere anybody may write under any name."""
-        from clawmem.index.tables.rights import read_access  # few messages are of a channel
-        from clawmem.model.records.access import channel_in
+        rules = read_access(self._work.vault)
+        if rules is None:
+            return messages, []
+        from clawmem.model.records.access import Person, channel_in  # few memories are shared
 
-        policy = rules.policy if (rules := read_access(self._work.vault)) else None
-        if policy is None:
-            return list(messages), []
+        policy = rules.policy
 
         def is_member(message: Message) -> bool:
             person = policy.person(message.speaker) if message.speaker else None
@@ -254,61 +278,98 @@ class _IngestRun:
         if policy.channels:
             messages = [each._replace(trust=None) if each.in_channel and is_member(each) else each for each in messages]
         if (viewer := self._work.vault.viewer) and viewer.names:
-            own = {"participants": [person.id for name in viewer.names if (person := policy.person(name))]}
+            # One whom the policy does not name is an audience of nobody.
+            people = [policy.person(name) or Person((name,), id=name) for name in viewer.names]
+            own = {"participants": list(dict.fromkeys(person.id for person in people))}
+            user = (*people[0].name, people[0].id)[0]
             return [
-                each._replace(metadata={**own, **(each.metadata or {})})
-                if {*FOR_SOME}.isdisjoint(each.metadata or {})
-                else each
+                each._replace(
+                    metadata={**({} if _names_audience(each.metadata) else own), **(each.metadata or {})},
+                    speaker=each.speaker or (user if _is_typed(each) else None),
+                )
                 for each in messages
             ], []
-        pairs = self._pairs(policy, messages)
+        pairs, marks = self._pairs(policy, rules.grants, messages)
         for_two = [
-            each._replace(metadata={**(each.metadata or {}), "participants": pairs[each.session][0]})
+            each._replace(metadata={**(each.metadata or {}), "participants": pairs[each.session], ONE_TO_ONE: True})
             if each.session in pairs
             else each
             for each in messages
         ]
-        return for_two, [mark for _, marks in pairs.values() for mark in marks]
+        return for_two, marks
 
-    def _pairs(self, policy: Policy, messages: Sequence[Message]) -> dict[str | None, tuple[list[str], list[Event]]]:
+    def _pairs(
+        self, policy: Policy, grants: Sequence[Grant], messages: Sequence[Message]
+    ) -> tuple[dict[str | None, list[str]], list[Event]]:
         """Return the two people of each session in which nobody else has spoken, and of which nothing says for whom it
-        is, with the marks of its earlier messages."""
-        from clawmem.index.search.events import events_of_session  # few messages are told to a shared memory
-        from clawmem.model.records.access import AccessMark, event_of_mark
+        is, with the marks that its earlier messages need; and those of sessions that are no longer of two. An agent
+        that may not see everything opens none by what it hands in."""
+        from clawmem.index.search.events import events_of_sessions  # few messages are told to a shared memory
+        from clawmem.model.records.access import Person
 
-        def who(role: str, speaker: str | None, metadata: Mapping[str, Any] | None) -> Iterator[str | None]:
-            person = policy.person(speaker) if speaker else None
-            if not (metadata or {}).keys().isdisjoint(FOR_SOME):
-                yield None  # its source says for whom it is
-            elif role in ("user", "note"):
-                yield person.id if person else None
+        agent, now = self._work.caller.agent, stamp(self._work.caller.now)
+        spoken: dict[str, set[str | None]] = defaultdict(set)
+        sure: dict[str, set[str | None]] = defaultdict(set)
+        earlier: dict[str, list[Event]] = defaultdict(list)
 
-        speakers: dict[str, set[str | None]] = defaultdict(set)
+        @lru_cache(None)
+        def sees_all(name: str | None) -> bool:
+            person = name and (policy.people.get(name) or Person(id=name))
+            return not person or policy.sees_everything(grants, person, now)
+
+        def count(session: str, said: Message | Event, is_sure: bool) -> None:
+            person = policy.person(said.speaker) if said.speaker else None
+            here: set[str | None]
+            if _names_audience(said.metadata) or (isinstance(said, Message) and said.in_channel):
+                here = {None}  # its source says for whom it is
+            else:
+                here = {person.id if person else None} if said.role in ("user", "note") else set()
+            spoken[session] |= here
+            if is_sure:
+                sure[session] |= here
+
+        is_sure = not is_restricted(self._work.vault)
         for message in messages:
             if message.session:
-                found = who(message.role, message.speaker, message.metadata)
-                speakers[message.session].update([None] if message.in_channel else found)
-        pairs: dict[str | None, tuple[list[str], list[Event]]] = {}
-        for session, here in speakers.items():
-            if None in here or not 0 < len(here) < 3:
-                continue
-            earlier = events_of_session(self._work.index, session)
-            for event in earlier:
-                named = (event.metadata or {}).get("participants")
-                here.update(named if isinstance(named, list) else who(event.role, event.speaker, event.metadata))
-            if None in here or len(here) != 2:
-                continue
-            pair = sorted(name for name in here if name)
-            open_ = [event for event in earlier if "participants" not in (event.metadata or {})]
-            mark, agent = AccessMark(audience=tuple(pair)), self._work.caller.agent
-            pairs[session] = pair, [event_of_mark(event, mark, agent, by_reader=True) for event in open_]
-        return pairs
+                count(message.session, message, is_sure)
+        for event in events_of_sessions(self._work.index, spoken) if spoken else ():
+            if event.session:
+                earlier[event.session].append(event)
+                count(event.session, event, sees_all(event.agent))
+        pairs: dict[str | None, list[str]] = {}
+        marks: list[Event] = []
+        for session, here in spoken.items():
+            known = sure[session]
+            for_all = None in known or len(known) > 2
+            people = known if len(known) == 2 else here
+            pair = sorted(name for name in people if name)
+            if for_all:
+                marks += self._ends(earlier[session])
+            elif len(pair) == len(people) == 2:
+                pairs[session] = pair
+                marks += [
+                    _of_two(event, pair, agent)
+                    for event in earlier[session]
+                    if ONE_TO_ONE not in (event.metadata or {})
+                ]
+        return pairs, marks
+
+    def _ends(self, events: Sequence[Event]) -> Iterator[Event]:
+        """Yield the marks that let everybody see what was for the first two people of a session."""
+        index, agent = self._work.index, self._work.caller.agent
+        for event in events:
+            for mark in marks_of(index, "", event.id):
+                by_source = ONE_TO_ONE in (event.metadata or {})
+                if mark.audience and (by_source or known_events(index, [_of_two(event, mark.audience, agent).id])):
+                    yield _of_two(event, mark.audience, agent, False)
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""
         fresh = _unknown(self._work, events)
-        self._known += len(events) - len(fresh)
-        self.known.update({event.id for event in events}.difference(event.id for event in fresh))
+        messages = [event for event in events if event.kind != "mark"]
+        self.known.update({event.id for event in messages}.difference(event.id for event in fresh))
+        self._known += len(messages) - sum(event.kind != "mark" for event in fresh)
+        self.all_days.update(day_of(event.timestamp) for event in messages)
         if fresh:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
@@ -323,7 +384,7 @@ class _IngestRun:
                 from clawmem.model.records.access import mark_of_event  # few messages say for whom they are
 
                 self.for_some.update(name for event in marked for name in mark_of_event(event).audience)
-            self._days.update(day_of(event.timestamp) for event in fresh)
+            self._days.update(day_of(event.timestamp) for event in fresh if event.kind != "mark")
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:
         """Return the result."""

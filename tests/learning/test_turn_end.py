@@ -89,6 +89,15 @@ def test_a_program_that_runs_for_a_script_is_not_asked(clawmem: Command) -> None
     assert turn(clawmem, TELLS, env={"CLAUDE_CODE_SESSION_ATTENDED": "0"}) == ""
 
 
+def test_an_agent_that_may_not_store_facts_is_not_asked(clawmem: Command, vault_root: Path) -> None:
+    (vault_root / "governance").mkdir(exist_ok=True)
+    policy = "people: {ann: {name: Ann}, claude-code: {role: boss}}\nrules: [{role: boss, may: all}]\n"
+    (vault_root / "governance/access.yaml").write_text(policy)
+    call(clawmem, "UserPromptSubmit", prompt=TELLS)
+    assert call(clawmem, "Stop", env={"CLAWMEM_VIEWER": "ann"}) == ""
+    assert json.loads(call(clawmem, "Stop"))["reason"] == QUESTION
+
+
 def test_a_turn_that_holds_nothing_is_not_asked_about(clawmem: Command) -> None:
     assert turn(clawmem, ASKS) == ""
 

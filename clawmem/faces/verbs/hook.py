@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from copy import copy
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from clawmem.model.harness import (
 )
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_choice, counted
-from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
+from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, Viewer, agent_shell
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.platform.processes import LONGEST_DETACHED, TooLate, deadline, detach
@@ -171,8 +172,9 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
             known = known._replace(asked=value.prompt, at=stamp(caller.now))
         text = text._replace(text="\n\n".join(filter(None, (question, text.text))))
     if value.session:
-        transcript = known.transcript if _is_typed(call, harness) else value.transcript
-        known = known._replace(harness=harness, project=project, transcript=transcript)
+        if not _is_typed(call, harness):
+            known = known._replace(transcript=value.transcript, viewers=vault.viewer.names if vault.viewer else ())
+        known = known._replace(harness=harness, project=project)
         write_session(vault, value.session, known)
     return text
 
@@ -184,8 +186,11 @@ def _question(call: Call, vault: Vault, harness: str, value: HookCall, known: Ho
     attended = call.runtime.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
     if value.session is None or value.again or not (attended and known.at) or _asks_to_forget(known.asked):
         return ""
+    from clawmem.index.tables.rights import is_restricted
     from clawmem.learning.turn_end import turn_question
 
+    if is_restricted(vault):
+        return ""  # this agent may not store facts
     question = turn_question(vault, _caller(call, harness, value), known.asked, known.at)
     if question:
         write_session(vault, value.session, known._replace(at=""))
@@ -268,8 +273,10 @@ def take_in_left(call: Call, vault: Vault) -> None:
 
     for session, known in left_sessions(vault, call.runtime.now()):
         caller = call.runtime.renewed(known.harness).caller()._replace(session=session, unattended=True)
-        path = Path(known.transcript or "").expanduser()
-        read = partial(ingest_transcript, vault, path, known.harness, known.project, caller)
+        path, its_vault = Path(known.transcript or "").expanduser(), copy(vault)
+        if known.viewers or vault.viewer:  # who takes it in may read for somebody else
+            its_vault.viewer = Viewer(known.viewers, caller.agent, partial(stamp, caller.now), caller.shell)
+        read = partial(ingest_transcript, its_vault, path, known.harness, known.project, caller)
         _marked(call, vault, known.harness, _TRANSCRIPT, partial(_taken_in, call, vault, known.harness, read))
 
 

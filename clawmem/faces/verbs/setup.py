@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from clawmem.errors import PERSON_RUNS, ClawmemError, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.model.harness import HANDED_IN
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_choice
 from clawmem.model.records.access import Person
@@ -96,11 +97,15 @@ def setup(
 
 
 def _viewer(call: Call, harness: str, planned: Path | None) -> str | None:
-    """Return for whom alone the harness is to read. Raise InvalidInput for a shell, whose commands name nobody."""
+    """Return for whom alone the harness is to read. Raise InvalidInput for a shell, whose commands name nobody,
+    and for a harness that hands in what is said by `ingest`, which stores it for everybody."""
     viewer = None if planned else call.runtime.vault().viewer
     name = next(iter(viewer.names), None) if viewer else None
     if name and harness == SHELL:
         raise InvalidInput("A shell reads for whom its variables say.", f"Write `export CLAWMEM_VIEWER={name}` there.")
+    if name and harness in HANDED_IN:
+        hint = f"Run `clawmem setup {harness} --vault FOLDER` with a memory of {name}'s own, or wire another harness."
+        raise InvalidInput(f"{harness} hands in what is said, which would be for everybody and not for {name}.", hint)
     return name
 
 
@@ -109,7 +114,7 @@ def _limits(call: Call, harness: str, viewer: str | None) -> tuple[str, ...]:
     from clawmem.index.tables.rights import read_access
 
     if viewer:
-        return (f"the tools and hooks of {harness} answer {viewer} alone, and store nothing",)
+        return (f"the tools and hooks of {harness} answer {viewer} alone, and store what is said there for {viewer}",)
     rules, moment = read_access(call.runtime.vault()), stamp(call.runtime.now())
     person = Person(id=harness) if rules is None else rules.policy.people.get(harness, Person(id=harness))
     if rules is None or rules.policy.sees_everything(rules.grants, person, moment):

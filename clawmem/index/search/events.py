@@ -251,10 +251,14 @@ _MARKS = {2: " ", 3: " ", 0: " "}
 _MARKED = re.compile("\x02([^\x03]*)\x03")
 
 
-def events_of_session(index: Index, session: str) -> list[Event]:
-    """Return the messages of a session, of all days."""
-    query = "SELECT id FROM event WHERE substr(sitting, 12) = ? AND NOT recalled"
-    return list(events_by_id(index, [name for (name,) in index.database.execute(query, (session,))]).values())
+def events_of_sessions(index: Index, sessions: Collection[str]) -> list[Event]:
+    """Return the messages of some sessions, of all days."""
+    query = (
+        "SELECT event.id FROM sitting CROSS JOIN event ON event.sitting = sitting.name AND NOT event.recalled"
+        " WHERE substr(sitting.name, 12) IN (SELECT value FROM json_each(?))"
+    )
+    rows = index.database.execute(query, (json.dumps(sorted(sessions)),))
+    return list(events_by_id(index, [name for (name,) in rows]).values())
 
 
 def matched_spans(texts: Sequence[str], words: Sequence[str]) -> list[list[tuple[int, int]]]:

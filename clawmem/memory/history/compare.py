@@ -19,8 +19,8 @@ from clawmem.memory.history.log import (
     shallow_notices,
     without_words,
 )
-from clawmem.model.facts.fact import Fact
-from clawmem.model.history.comparison import FactDifference, count_moves, differences, without_forgotten_words
+from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.history.comparison import LEARNED, FactDifference, count_moves, differences, without_forgotten_words
 from clawmem.model.history.entry import FORGET, HistoryEntry, trailer_pattern
 from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import moment_of, stamp
@@ -131,7 +131,13 @@ def _seen_by_viewer(history: History, index: Index, first: HistoryEntry | None, 
         for each in (first, last)
     ]
     newer = points[1] or without_words(last)._replace(time=first.time if first else "")
-    return Comparison(points[0], newer, differences(before, after), (), OtherChanges())
+    # One that was replaced by what the viewer may not see would be told as if it were in force.
+    changes = (
+        change
+        for change in differences(before, after)
+        if (change.kind, change.fact.status) != (LEARNED, SUPERSEDED) or change.fact.superseded_by in after
+    )
+    return Comparison(points[0], newer, tuple(changes), (), OtherChanges())
 
 
 def _as_now(index: Index, facts: Mapping[str, tuple[Fact, str]]) -> dict[str, tuple[Fact, str]]:

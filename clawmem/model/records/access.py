@@ -22,6 +22,7 @@ from clawmem.model.records.event import (
     COPIES,
     MARK,
     MARK_OF,
+    ONE_TO_ONE,
     PARTICIPANTS,
     Event,
     is_hidden_in_part,
@@ -308,15 +309,22 @@ def mark_in(text: str) -> AccessMark:
 
 
 def event_of_mark(
-    message: Event, mark: AccessMark, caller_agent: str | None, by_reader: bool = False, before: int = 0
+    message: Event,
+    mark: AccessMark,
+    caller_agent: str | None,
+    by_reader: bool = False,
+    before: int = 0,
+    one_to_one: bool | None = None,
 ) -> Event:
     """Return the event that marks a message; it is never shown or learned from. Of several the last one counts, but
-    what a model marked `by_reader` only adds to what is marked already. `before` is how many marks the message had: the
-    same mark again, after another one, is another event."""
+    what a model marked `by_reader` only adds to what is marked already. `one_to_one` says that the
+    audience are the two who spoke, or if false no longer. `before` is how many marks the message had: the same mark
+    again, after another one, is another event."""
     from hashlib import sha256  # few messages are marked
 
     record = to_record(mark._replace(speaker=None), _ABSENT)
     about = {MARK_OF: message.id, MARK: record, **({"derived": True} if by_reader else {})}
+    about |= {} if one_to_one is None else {ONE_TO_ONE: one_to_one}
     again = f"\x1f{before}" if before else ""
     name = sha256(f"{message.id}\x1f{json.dumps(about, sort_keys=True)}{again}".encode()).hexdigest()[:16]
     when = message.timestamp
@@ -346,6 +354,10 @@ def marked_again(before: str | None, event: Event, message: Event) -> str:
     mark = mark._replace(parts=tuple(parts)[:MOST_PARTS])
     if not metadata.get("derived"):
         return mark_text(mark._replace(decided=True))
+    if metadata.get(ONE_TO_ONE) is False:
+        old = mark_in(before or "{}")
+        ends = not old.decided and {*old.audience} == {*mark.audience}
+        return mark_text(old._replace(audience=())) if ends else before or ""
     if before:
         old = mark_in(before)
         if old.decided:
@@ -355,7 +367,9 @@ def marked_again(before: str | None, event: Event, message: Event) -> str:
         kinds, about = (
             tuple(dict.fromkeys((*first, *more))) for first, more in ((old.kinds, mark.kinds), (old.about, mark.about))
         )
-        mark = AccessMark(kinds, about, old.audience or mark.audience, speaker, shown[:MOST_PARTS])
+        is_narrower = mark.audience and {*mark.audience} < {*old.audience}
+        audience = mark.audience if is_narrower or not old.audience else old.audience
+        mark = AccessMark(kinds, about, audience, speaker, shown[:MOST_PARTS])
     return mark_text(mark)
 
 

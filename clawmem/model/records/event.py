@@ -56,6 +56,9 @@ MARK, MARK_OF = "access", "access_of"
 CHANNEL, COPIES, PARTICIPANTS = "channel", "cc", ("audience", "participants", "recipients", "to", "members", "cc")
 """The keys of the metadata in which the source of a message says who was in the conversation."""
 FOR_SOME = (MARK, CHANNEL, *PARTICIPANTS)
+ONE_TO_ONE = "one_to_one"
+"""The key of the metadata of a message, or of a mark, whose audience are the two who spoke in its session, and not whom
+its source named; its value is false in a mark that takes this audience away again, because others spoke there, too."""
 ENTRY = "entry"
 """The key of the metadata of a row of a table, an entry or a card: its line. The events beside it say nothing of it."""
 TITLE = "title"

@@ -41,7 +41,7 @@ class HookMark(NamedTuple):
 class HookSession(NamedTuple):
     """What is known of a running session: what was asked last and when (empty once the agent was asked what to keep),
     the ids of the facts that it was shown, whether its conversation was shortened; its harness, project and transcript,
-    and how long the transcript was when it was taken in last, in bytes."""
+    how long the transcript was when it was taken in last, in bytes, and the people for whom its agent reads."""
 
     asked: str = ""
     shown: tuple[str, ...] = ()
@@ -51,6 +51,7 @@ class HookSession(NamedTuple):
     transcript: str | None = None
     taken: int = 0
     at: str = ""
+    viewers: tuple[str, ...] = ()
 
 
 def write_mark(vault: Vault, mark: HookMark) -> None:
@@ -119,12 +120,14 @@ def _session(record: Mapping[str, Any]) -> HookSession | None:
     """The state in a record; None if it is none, or has a value of another kind than the field."""
     try:
         state = HookSession(**{key: value for key, value in record.items() if key in HookSession._fields})
-        shown = tuple(fact for fact in state.shown if isinstance(fact, str))
+        shown, viewers = (
+            tuple(name for name in names if isinstance(name, str)) for names in (state.shown, state.viewers)
+        )
     except TypeError:
         return None
     texts = (state.asked, state.harness, state.project or "", state.transcript or "", state.at)
     is_valid = bool(record) and all(isinstance(text, str) for text in texts) and isinstance(state.taken, int)
-    return state._replace(shown=shown) if is_valid else None
+    return state._replace(shown=shown, viewers=viewers) if is_valid else None
 
 
 def _name(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from clawmem.faces.mcp.tools import TOOLS
 from clawmem.faces.parts.command import Command
 from clawmem.faces.verbs.table import VERBS, load
+from clawmem.model.harness import HANDED_IN
 from clawmem.runtime import Runtime
 from tests.conftest import Command as Clawmem
 from tests.conftest import Once, Result
@@ -215,7 +217,7 @@ def test_setup_writes_for_whom_a_harness_reads(clawmem: Clawmem, shared: tuple[s
     home = tmp_path / "homes"
     env = {"CLAUDE_CONFIG_DIR": str(home / "claude"), "CODEX_HOME": str(home / "codex")}
     wired = clawmem("--viewer", "clara", "setup", "claude-code", env=env)
-    assert wired.code == 0 and "answer clara alone" in wired.err
+    assert wired.code == 0 and "answer clara alone, and store what is said there for clara" in wired.err
     settings = json.loads((home / "claude/settings.json").read_text())
     server = json.loads((home / "claude/.claude.json").read_text())["mcpServers"]["clawmem"]
     hooks = [hook["command"] for rows in settings["hooks"].values() for row in rows for hook in row["hooks"]]
@@ -225,6 +227,10 @@ def test_setup_writes_for_whom_a_harness_reads(clawmem: Clawmem, shared: tuple[s
     assert again.code == 0 and "clara" in (home / "claude/settings.json").read_text(), "a renewal opens nothing"
     assert clawmem("--viewer", "eve", "setup", "codex", env=env).code == 1
     assert clawmem("--viewer", "clara", "setup", "shell", env=env).code == 2
+    for harness in HANDED_IN:
+        refused = clawmem("--viewer", "clara", "setup", harness, env={**env, "HOME": str(home)})
+        assert refused.code == 2 and "for everybody and not for clara" in refused.err
+    assert not [*home.rglob("*opencode*"), *home.rglob("*openclaw*")]
     assert clawmem("setup", "claude-code", "--agent", "desk", env=env).code == 1
     assert clawmem("setup", "claude-code", "--remove", env=env).code == 0
     left = home / "claude/settings.json"
@@ -569,6 +575,7 @@ def test_a_mark_keeps_what_it_does_not_name(clawmem: Clawmem, shared: tuple[str,
 
 def test_an_export_and_a_viewer_get_the_successor_that_they_may_see(clawmem: Clawmem, shared: tuple[str, str]) -> None:
     _, hidden = shared
+    start = clawmem("log", "--json").data["history"][0]["commit"]
 
     def replaced(text: str) -> list[str]:
         old = clawmem("remember", "Lucia has a dog.", "-e", "areas/people/lucia", "--json").data["facts"][0]["id"]
@@ -579,6 +586,8 @@ def test_an_export_and_a_viewer_get_the_successor_that_they_may_see(clawmem: Cla
     assert {line.get("id"): line.get("superseded_by") for line in lines}[old] == new
     assert "2. " in clawmem("why", old, "--viewer", "clara").out
     clawmem("access", "mark", new, "--kind", "health", "--about", "lucia")
+    for name, shown in (("clara", False), ("alvarez", True)):
+        assert ("has a dog" in clawmem("diff", start, "--viewer", name).out) is shown
     for words in (["export", "-", "--contract"], ["why", old, "--viewer", "clara"], ["show", old, "--viewer", "clara"]):
         found = clawmem(*words).out
         assert "dog" in found and new not in found and hidden not in found
@@ -598,16 +607,38 @@ def _who_sees(clawmem: Clawmem, word: str) -> set[str]:
 
 
 def test_what_two_people_say_to_each_other_is_for_them(clawmem: Clawmem, shared: tuple[str, str]) -> None:
-    """Also what was said before the other one answered, and not where a third one or a source says more."""
+    """Also what was said before the other one answered, and what a bot says; no longer once a third one speaks."""
     _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
     assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez", "clara"}, "a talk of one is none"
     _say(clawmem, ("user", "Dr. Alvarez", "I grow begonias."), ("assistant", "Bot", "Begonias like shade: petunias."))
     assert all(_who_sees(clawmem, word) == {"lucia", "alvarez"} for word in ("zinnias", "begonias", "petunias"))
     _say(clawmem, ("user", "Lucia Gomez", "I planted zinnias."))
     assert "clara" not in _who_sees(clawmem, "zinnias"), "the same message again"
-    _say(clawmem, ("user", "Clara", "I like tulips."))
-    assert _who_sees(clawmem, "tulips") == {"lucia", "alvarez", "clara"}
-    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez"}, "who comes later was not told"
+    _say(clawmem, ("assistant", "", "Sun is for dahlias."))
+    assert _who_sees(clawmem, "dahlias") == {"lucia", "alvarez"}
+    guess = {"role": "user", "speaker": "Clara", "content": "I like tulips.", "session": "two"}
+    clawmem("ingest", "-", "--agent", "desk", given=json.dumps(guess) + "\n")
+    assert _who_sees(clawmem, "zinnias") == {"lucia", "alvarez"}, "an agent that sees little opens nothing"
+    _say(clawmem, ("user", "Lucia Gomez", "And asters."))
+    assert _who_sees(clawmem, "asters") == {"lucia", "alvarez"}
+    zinnias = clawmem("recall", "zinnias", "--json").data["events"][0]["id"]
+    clawmem("access", "mark", zinnias, "--audience", "lucia")
+    _say(clawmem, ("user", "Clara", "I like roses."))
+    assert all(_who_sees(clawmem, word) == {"lucia", "alvarez", "clara"} for word in ("roses", "begonias", "petunias"))
+    assert _who_sees(clawmem, "zinnias") == {"lucia"}, "a person decided it"
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3)), None])
+def test_a_talk_of_three_is_for_everybody_in_whatever_order_it_comes(
+    clawmem: Clawmem, shared: tuple[str, str], order: tuple[int, ...] | None
+) -> None:
+    rows = [("user", name, f"{name} grows zinnias.") for name in ("Lucia Gomez", "Dr. Alvarez", "Boss")]
+    rows[2] = ("user", "boss", "Boss grows zinnias.")
+    for part in [[rows[at]] for at in order] if order else [rows]:
+        _say(clawmem, *part)
+    found = clawmem("recall", "zinnias", "--in", "events", "--viewer", "clara", "--json").data["events"]
+    assert len([row for row in found if "zinnias" in row["text"]]) == 3
+    assert clawmem("doctor").code == 0
 
 
 @pytest.mark.parametrize(
@@ -645,9 +676,8 @@ def test_an_agent_that_writes_learns_nothing_of_what_it_may_not_see(
     row = {"role": "user", "timestamp": "2026-11-20T09:00:00Z", **_CHAT[0]}
     guesses = [json.dumps({**row, "content": f"The biopsy of Lucia showed {word}."}) for word in (SECRET, "measles")]
     said = [clawmem("ingest", "-", "--agent", "desk", "--json", given=guess + "\n") for guess in guesses]
-    assert [{**each.data, "commit": "", "days": []} for each in said[:1]] == [
-        {**each.data, "commit": "", "days": []} for each in said[1:]
-    ]
+    assert {**said[0].data, "commit": ""} == {**said[1].data, "commit": ""}
+    assert said[0].data["days"] == ["2026-11-20"]
     assert all(each.data["commit"] for each in said)
     for word in ("measles", SECRET):
         assert clawmem("note", f"The user asked to forget the {word} of Lucia.", "--agent", "stranger").err == ""

@@ -29,6 +29,7 @@ HELLO = {
     "type": "user", "uuid": "u1", "sessionId": SESSION, "timestamp": "2026-03-02T10:00:00Z",
     "message": {"role": "user", "content": "Hello."},
 }  # fmt: skip
+DAY = "2026-03-01T10:00:00Z"
 IDLE = ["", "yes", "go on please", "ok, do it", "rename the variable in the parser", "🙂" * 900]
 
 
@@ -406,18 +407,47 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
 def test_what_is_said_to_an_agent_that_reads_for_one_person_is_for_this_one(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
-    (vault_root / "governance").mkdir(exist_ok=True)
-    policy = "people: {ann: {name: Ann}, ben: {name: Ben}, boss: {role: owner}}\nrules: [{role: owner, may: all}]\n"
-    (vault_root / "governance/access.yaml").write_text(policy)
+    _share(vault_root)
     transcript = project / "t.jsonl"
+    gout = {"role": "user", "speaker": "Ben", "content": "I have gout since May.", "to": "Ben", "timestamp": DAY}
+    clawmem("ingest", "-", given=json.dumps(gout) + "\n")
     said = {**HELLO, "message": {"role": "user", "content": "I planted zinnias."}}
-    transcript.write_text(json.dumps(said) + "\n")
+    asked = {**HELLO, "uuid": "u2", "message": {"role": "user", "content": "Forget that Ben has gout."}}
+    transcript.write_text(json.dumps(said) + "\n" + json.dumps(asked) + "\n")
     value = json.dumps({"session_id": SESSION, "cwd": str(project), "transcript_path": str(transcript)})
     words = ("hook", "SessionEnd", "--harness", "claude-code", "--vault", str(vault_root), "--viewer", "ann")
     assert clawmem(*words, given=value, cwd=project).code == 0
-    assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    assert until_read(vault_root)["message"] == "2 events added, 0 lines skipped"
+    assert "gout" in clawmem("recall", "gout", "--viewer", "ben").out, "she hides nothing that she may not see"
     seen = {name: "zinnias" in clawmem("recall", "zinnias", "--viewer", name).out for name in ("ann", "ben", "boss")}
     assert seen == {"ann": True, "ben": False, "boss": True}
+    speakers = [json.loads(line)["speaker"] for line in _ledger(vault_root).splitlines()]
+    assert speakers == ["Ben", "Ann", "Ann"], "it is not the owner of the memory who speaks"
+
+
+def _share(vault: Path) -> None:
+    (vault / "governance").mkdir(exist_ok=True)
+    policy = "people: {ann: {name: Ann}, ben: {name: Ben}, boss: {role: owner}}\nrules: [{role: owner, may: all}]\n"
+    (vault / "governance/access.yaml").write_text(policy)
+
+
+@pytest.mark.parametrize("viewer", ["ann", None])
+@pytest.mark.parametrize("next_command", ["start", "heartbeat"])
+def test_a_killed_session_is_for_whom_its_own_agent_read_whoever_takes_it_in(
+    clawmem: Command, vault_root: Path, project: Path, next_command: str, viewer: str | None
+) -> None:
+    _share(vault_root)
+    value = {"session_id": "killed", "cwd": str(project), "transcript_path": str(_killed(project)), "prompt": "Hello."}
+    words = ("--harness", "claude-code", "--vault", str(vault_root))
+    clawmem("hook", "UserPromptSubmit", *words, *(("--viewer", viewer) if viewer else ()), given=json.dumps(value))
+    if next_command == "heartbeat":
+        assert clawmem("heartbeat").code == 0
+    else:
+        value = {"session_id": "next", "cwd": str(project), "source": "startup"}
+        clawmem("hook", "SessionStart", *words, "--viewer", "ben", given=json.dumps(value))
+        assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    seen = {name: "clang" in clawmem("recall", "clang", "--viewer", name).out for name in ("ann", "ben", "boss")}
+    assert seen == {"ann": True, "ben": viewer is None, "boss": True}
 
 
 def test_what_a_session_said_is_read_after_the_heartbeat_of_another(

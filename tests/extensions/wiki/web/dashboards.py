@@ -167,10 +167,12 @@ class Served:
 
 
 @contextmanager
-def served(root: Path, environment: Mapping[str, str], idle_minutes: float = 0) -> Iterator[Served]:
+def served(
+    root: Path, environment: Mapping[str, str], idle_minutes: float = 0, viewer: str | None = None
+) -> Iterator[Served]:
     """Run the dashboard of a vault in this process, and stop it at the end."""
     addresses: SimpleQueue[str] = SimpleQueue()
-    runtime = Runtime({**environment, "CLAWMEM_NOW": NOW}, root, str(root))
+    runtime = Runtime({**environment, "CLAWMEM_NOW": NOW}, root, str(root), viewer=viewer)
     thread = Thread(target=serve, args=(runtime, None, False, idle_minutes, addresses.put), daemon=True)
     thread.start()
     here = Served(addresses.get(timeout=20))

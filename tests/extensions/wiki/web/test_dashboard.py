@@ -671,9 +671,9 @@ def _event(stream: object) -> dict[str, list[dict[str, str]]]:
             return found
 
 
-@pytest.mark.parametrize("name", ["clara", "lucia"])
+@pytest.mark.parametrize(("name", "option"), [("clara", False), ("clara", True), ("lucia", False)])
 def test_a_viewer_gets_pages_with_what_they_may_see_and_changes_nothing(
-    clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path, name: str
+    clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path, name: str, option: bool
 ) -> None:
     told = tell_everywhere(clawmem, vault_root, tmp_path)
     events = clawmem("recall", SECRET, "--in", "events", "--all", "--json").data["events"]
@@ -681,7 +681,8 @@ def test_a_viewer_gets_pages_with_what_they_may_see_and_changes_nothing(
     paths += [f"talk/{event['id']}" for event in events] + [f"search?q={SECRET}&all=1", "timeline?from=3", "events"]
     paths += ["entity?name=areas/people/lucia", f"note?path=wiki/{SECRET}.md", f"areas/people/{SECRET}.html"]
     assert events
-    with served(vault_root, {**environment, "CLAWMEM_VIEWER": name}) as here:
+    env = environment if option else {**environment, "CLAWMEM_VIEWER": name}
+    with served(vault_root, env, viewer=name if option else None) as here:
         here.log_in()
         graph = here.get("data/graph.js").text
         data = ["data/graph.js", *re.findall(r"data/[\w/.-]+\.js", graph)]

@@ -176,7 +176,9 @@ def serve(runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, 
     gc.enable()  # a short command needs no collection, but this process lives for long
     # What reads the history changes the environment of the process for a moment: requests use a copy.
     environment = {key: value for key, value in runtime.environment.items() if key != "CLAWMEM_SESSION"}
-    runtime = Runtime(environment, runtime.working_folder, str(runtime.locate().root), person=True)
+    runtime = Runtime(
+        environment, runtime.working_folder, str(runtime.locate().root), person=True, viewer=runtime.viewer
+    )
     vault, stop = runtime.vault(), Event()
     server = _bound(port)
     try:
