@@ -9,7 +9,7 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -150,8 +150,8 @@ _LOOKED_AT = 100
 
 
 class TranscriptFormat(NamedTuple):
-    """A format of JSON records: how to recognize a record, how to read its events, and those that only the end of the
-    file decides."""
+    """A format of JSON records: how to recognize a record, how to read its events (it raises ValueError, which says why
+    a record is none), and those that only the end of the file decides."""
 
     about: str
     fits: Callable[[Mapping[str, Any]], bool]
@@ -278,7 +278,7 @@ def _from_records(
     thread = TranscriptState()
     recognised, refused = False, False
     for record in records:
-        events = [record] if isinstance(record, SkippedLine) else list(chosen.read(record.line, record.value, thread))
+        events = [record] if isinstance(record, SkippedLine) else _events(chosen, record, thread)
         unknown = any(isinstance(event, SkippedLine) for event in events)
         unknown = unknown or (not events and not (isinstance(record, JsonRecord) and chosen.fits(record.value)))
         recognised = recognised or not unknown or len(events) > 1
@@ -292,6 +292,13 @@ def _from_records(
         yield from chosen.finish(thread)
     if refused and not recognised:
         raise _unrecognised(name)
+
+
+def _events(chosen: TranscriptFormat, record: JsonRecord, thread: TranscriptState) -> Sequence[Message | SkippedLine]:
+    try:
+        return list(chosen.read(record.line, record.value, thread))
+    except ValueError as problem:
+        return [SkippedLine(record.line, str(problem))]
 
 
 def _title_of(record: JsonRecord | SkippedLine) -> str | None:

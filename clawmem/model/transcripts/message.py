@@ -70,6 +70,21 @@ def first(record: Mapping[str, Any], *keys: str) -> Any:
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
+def object_in(value: Any) -> Mapping[str, Any]:
+    """Return a value that is an object, and an empty one in place of any other."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(value: Any) -> Sequence[Any]:
+    """Return a value that is a list, and an empty one in place of any other."""
+    return value if isinstance(value, list) else ()
+
+
+def texts_in(**values: Any) -> dict[str, str]:
+    """Return those of the values that are texts and not empty."""
+    return {key: value for key, value in values.items() if isinstance(value, str) and value}
+
+
 def word(value: Any) -> str | None:
     """Return a name or an id as text, or None if it is empty or not a plain value."""
     if value is None or isinstance(value, dict | list):
