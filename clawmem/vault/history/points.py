@@ -247,9 +247,3 @@ def commit_times(vault: Vault, *commits: str) -> list[tuple[int, str]]:
     """Return the Unix time of each commit, with its name."""
     printed = vault.git.run("show", "-s", "--format=%ct", *commits).split()
     return [(int(seconds), commit) for seconds, commit in zip(printed, commits, strict=True)]
-
-
-def resolve_ref(vault: Vault, ref: str) -> str | None:
-    """Return the commit that a ref names, or None."""
-    printed = vault.git.try_run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-    return printed.decode().strip() if printed else None
