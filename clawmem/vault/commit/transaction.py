@@ -407,8 +407,7 @@ class DryRun(Transaction):
         """Find the files that differ from HEAD."""
         refuse_interrupted(self.vault)
         edited = finish_scan(self.vault, start_scan(self.vault))
-        head = self.vault.head().commit
-        self._committed = self.vault.contents_at(head, edited) if head and edited else {}
+        self._committed = self.vault.committed(edited)
         if edited:
             self.notices.append(
                 f"{counted(len(edited), 'file')} edited by hand would be committed first,"

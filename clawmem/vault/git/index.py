@@ -80,9 +80,9 @@ def is_merging(vault: Vault) -> bool:
         return False
     if abs(time.time() - began) > _LONGEST_MERGE:
         return False
-    from clawmem.vault.git.stale_locks import merge_at_work  # reads the list of processes
+    from clawmem.vault.git.stale_locks import git_at_work  # reads the list of processes
 
-    return merge_at_work(vault)
+    return git_at_work(vault, merges_only=True)
 
 
 @contextmanager

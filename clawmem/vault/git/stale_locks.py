@@ -133,16 +133,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_ino, status.st_ctime_ns
 
 
-def git_at_work(vault: Vault) -> bool:
-    """Return whether a git process runs in the vault. False if processes cannot be listed."""
-    places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes() or ())
-
-
-def merge_at_work(vault: Vault) -> bool:
-    """Return whether git is merging, pulling or rebasing in the vault. False if processes cannot be listed."""
-    places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_merge(entry) and _is_git_in(entry, places, vault.git_dir / "none") for entry in _processes() or ())
+def git_at_work(vault: Vault, merges_only: bool = False) -> bool:
+    """Return whether a git process runs in the vault, or one that merges, pulls or rebases. False if processes cannot
+    be listed."""
+    places, entries = {vault.root.resolve(), vault.git_dir.resolve()}, _processes() or ()
+    wanted = filter(_is_merge, entries) if merges_only else entries
+    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in wanted)
 
 
 def _is_merge(process: Path) -> bool:
