@@ -231,16 +231,11 @@ def key_variable(model: Model) -> str | None:
 
 def needed_keys(settings: Settings) -> dict[str, str]:
     """Return the environment variables that must hold keys, by the setting that names the model."""
-    model = _named_model(settings)
-    variable = key_variable(model) if model else None
+    variable = None
+    with suppress(InvalidInput):  # an incomplete command needs no key and is reported by itself
+        model = choose_model(settings, {})
+        variable = key_variable(model) if model else None
     return {"llm.model": variable} if variable else {}
-
-
-def _named_model(settings: Settings) -> Model | None:
-    try:
-        return choose_model(settings, {})
-    except InvalidInput:
-        return None  # an incomplete command, which needs no key and is reported by itself
 
 
 def model_programs(settings: Settings) -> tuple[str, ...]:
