@@ -349,7 +349,7 @@ def _result(
         PlacedFact(fact_from_record(json.loads(redacted(fact_to_line(placed.fact).encode(), wanted))), placed.entity)
         for placed in records.facts
     )
-    remotes = tuple(redaction.list_remotes(vault))
+    remotes = tuple(vault.git.run("remote").decode().split())
     return RedactResult(
         result.held, result.renamed, facts, tuple(records.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )

@@ -16,7 +16,7 @@ from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.language.text import one_line, visible
 from clawmem.vault.exchange.remote_process import RemoteOutput, run_remote_git
 from clawmem.vault.git.config import ConfigEntry, join_names, read_config, split_plain
-from clawmem.vault.git.git import Git
+from clawmem.vault.git.git import Git, complaint_of
 from clawmem.vault.git.refs import Head, git_dir_of, read_ref
 from clawmem.vault.vault import Vault
 
@@ -283,9 +283,7 @@ def _refused(remote: str, branch: str, reason: str, output: RemoteOutput) -> Rem
 
 def remote_failure(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
     """Return the error for a git command that could not do something with a remote, with a hint that fits."""
-    lines = [line.strip() for line in output.complaint.splitlines()]
-    messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
-    words = messages[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if messages else "it did not answer"
+    words = complaint_of(output.complaint, "it did not answer")
     if output.code is None:
         words += " (sync.timeout_seconds)"
     hint = next((text for sign, text in _HINTS.items() if sign in output.complaint), _UNREACHABLE)
