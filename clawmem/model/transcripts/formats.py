@@ -116,15 +116,13 @@ class _TextBuffer:
             except json.JSONDecodeError as problem:
                 if len(self._text) > RECORD_BYTES:
                     raise ValueError(f"one record is longer than {RECORD_BYTES:,} characters") from None
-                if not self._ends_early(problem) or not self._more(len(self._text)):
+                early = problem.msg.startswith("Unterminated string") or problem.pos >= len(self._text) - _MARGIN
+                if not early or not self._more(len(self._text)):
                     raise
                 continue
             refuse_deep(value)
             self._consume(end)
             return value
-
-    def _ends_early(self, problem: json.JSONDecodeError) -> bool:
-        return problem.msg.startswith("Unterminated string") or problem.pos >= len(self._text) - _MARGIN
 
     def _more(self, wanted: int) -> bool:
         parts, size = [self._text], 0

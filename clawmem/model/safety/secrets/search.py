@@ -410,13 +410,9 @@ def joined_forms(text: str) -> Iterator[tuple[TextForm, tuple[str, ...]]]:
     """
     for pattern, change in ((_BREAK, _nothing), (_PERCENT, _decoded)):
         if pattern.search(text):
-            asked = candidate_rules(_changed(text, pattern, change))
+            asked = candidate_rules(pattern.sub(lambda match: change(match[0]), text))  # noqa: B023 - it is called here
             if asked:
                 yield _without(_whole(text), pattern, change), asked
-
-
-def _changed(text: str, pattern: re.Pattern[str], change: Callable[[str], str]) -> str:
-    return pattern.sub(lambda match: change(match[0]), text)
 
 
 def _nothing(_: str) -> str:
