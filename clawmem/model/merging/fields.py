@@ -268,14 +268,14 @@ def more_complete_group(items: tuple[Any, ...], other: tuple[Any, ...]) -> tuple
 
 def merged_names(base: Sequence[_Item], ours: Sequence[_Item], theirs: Sequence[_Item]) -> tuple[_Item, ...]:
     """Return the items that neither side removed, in their old order, then the added ones, sorted."""
-    before, items, other = tuple(base), tuple(ours), tuple(theirs)
-    if items == other or other == before:
-        return items
-    if items == before:
-        return other
-    kept = [item for item in before if item in items and item in other]
-    added = {item for item in (*items, *other) if item not in before}
-    return (*kept, *sorted(added, key=canonical))
+    before = tuple(base)
+
+    def join(items: tuple[_Item, ...], other: tuple[_Item, ...]) -> tuple[_Item, ...]:
+        kept = [item for item in before if item in items and item in other]
+        added = {item for item in (*items, *other) if item not in before}
+        return (*kept, *sorted(added, key=canonical))
+
+    return three_way(before, tuple(ours), tuple(theirs), join)
 
 
 def merge_mappings(

@@ -61,8 +61,9 @@ def _message(
         line, role_of(info.get("role")), "", when, None, session, word(info.get("id")), metadata=dict(about) or None
     )
     # What the program itself added to a message is marked as synthetic.
-    texts = [part for part in parts if _is_text(part) and not part.get("synthetic") and not part.get("ignored")]
-    yield from said(base, [{"type": "text", "text": part.get("text")} for part in texts], thread)
+    texts = [part for part in map(object_in, parts) if part.get("type") == "text"]
+    spoken = [part for part in texts if not part.get("synthetic") and not part.get("ignored")]
+    yield from said(base, [{"type": "text", "text": part.get("text")} for part in spoken], thread)
     for part in parts:
         if isinstance(part, dict) and part.get("type") == "tool":
             state = object_in(part.get("state"))
@@ -70,10 +71,6 @@ def _message(
             failed = state.get("status") == "error"
             output = state.get("error") if failed else state.get("output")
             yield from answered(base, output, part.get("callID"), thread, part.get("tool"), failed)
-
-
-def _is_text(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "text"
 
 
 # What the person typed stands in this element, beside what the program adds.

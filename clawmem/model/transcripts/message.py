@@ -122,16 +122,13 @@ def _moment(value: Any) -> str:
     if isinstance(value, str) and _EPOCH.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        moment = datetime.fromtimestamp(_seconds(value), UTC)
+        seconds = next((value / divisor for limit, divisor in _UNITS if value > limit), value)
+        moment = datetime.fromtimestamp(seconds, UTC)
     else:
         moment = moment_of(str(value))
     if moment.year < _EARLIEST_YEAR:
         raise ValueError("it is too long ago for a transcript")
     return stamp(moment)
-
-
-def _seconds(value: float) -> float:
-    return next((value / divisor for limit, divisor in _UNITS if value > limit), value)
 
 
 _APPS = frozenset("app event app_event analytics telemetry metric".split())

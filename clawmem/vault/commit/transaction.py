@@ -234,15 +234,12 @@ class Transaction:
             names = write(changes, head.branch, head.commit)
         except GitFailed as problem:
             names = self._after_failure(pending, head, problem)
-        self._record_commits(names, head.commit)
-        self.base = head.commit
-        return names
-
-    def _record_commits(self, names: Sequence[str], parent: str | None) -> None:
         try:
-            record_commits(self.vault, names, parent)
+            record_commits(self.vault, names, head.commit)
         except OSError as problem:
             self.notices.append(f"committed, but not recorded as made here: {problem}")
+        self.base = head.commit
+        return names
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
         stream = import_stream(changes, branch, parent, int(self.now.timestamp()))

@@ -114,7 +114,11 @@ class Git:
         git_dir = git_dir_of(self.root)
         if git_dir is None:
             return dict(self.environment)
-        self._check(git_dir)
+        if not self._checked:
+            from clawmem.vault.git.folder import check_git_dir  # a search runs no git
+
+            check_git_dir(git_dir)
+            self._checked = True
         if self._user_config:
             limits = (
                 {}
@@ -139,13 +143,6 @@ class Git:
             return ()
         view = self._view_of(git_dir)
         return () if view is None or self._is_accepted(git_dir) else view.hidden
-
-    def _check(self, git_dir: Path) -> None:
-        if not self._checked:
-            from clawmem.vault.git.folder import check_git_dir  # a search runs no git
-
-            check_git_dir(git_dir)
-            self._checked = True
 
     def _is_accepted(self, git_dir: Path) -> bool:
         from clawmem.vault.git.acceptance import is_accepted  # only for remotes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.errors import ChangedMeanwhile, GitFailed, Locked, NeedsDecision, Refused
@@ -95,20 +96,20 @@ def fast_forward(started: Transaction, base: str, target: str, subject: str, alo
     plain = sorted(
         path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
     )
-    batches = _FileStatesByBatch(vault, changed, plain)
+    states = _by_batch(vault, changed, plain)
     with locked_index(vault):
         branch = _branch_at(vault, base)
         started.refuse_unsafe(plain)
-        _refuse_edited(vault, batches)
+        _refuse_edited(vault, states())
         write_pending(vault, PendingCommit(base, tuple(plain), subject, ()))
         try:
             lines = f"update {branch} {target} {base}\n{along}"
             vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", stdin=lines.encode())
         except GitFailed as problem:
             _check_moved(vault, base, target, problem)
-        _update_files(started, plain, batches)
+        _update_files(started, plain, states())
         _update_other_files(vault, changed, sorted(changed.paths - set(plain)))
-    return batches.whole() if len(plain) == len(changed.paths) else None
+    return next(states(), None) if len(plain) == len(changed.paths) <= _BATCH else None
 
 
 class FileStates(NamedTuple):
@@ -118,34 +119,19 @@ class FileStates(NamedTuple):
     new: Mapping[str, bytes | None]
 
 
-class _FileStatesByBatch:
-    """The changed files in batches. If there is only one batch, git is asked only once."""
+def _by_batch(vault: Vault, changed: Versions, paths: Sequence[str]) -> Callable[[], Iterator[FileStates]]:
+    """Return a function that reads the changed files in batches. If there is only one, git is asked only once."""
+    batches = [tuple(paths[start : start + _BATCH]) for start in range(0, len(paths), _BATCH)]
+    sides = (changed.base, changed.theirs)
 
-    def __init__(self, vault: Vault, changed: Versions, paths: Sequence[str]) -> None:
-        self._vault = vault
-        self._changed = changed
-        self._batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
-        self._only: FileStates | None = None
-
-    def __iter__(self) -> Iterator[FileStates]:
-        if self._only is not None:
-            yield self._only
-            return
-        for batch in self._batches:
-            look = self._read(batch)
-            self._only = look if len(self._batches) == 1 else None
-            yield look
-
-    def whole(self) -> FileStates | None:
-        """Return all of them, or None if there are too many to keep in memory."""
-        return self._only
-
-    def _read(self, paths: Sequence[str]) -> FileStates:
-        sides = (self._changed.base, self._changed.theirs)
-        data = read_versions(self._vault, ((path, side[path]) for side in sides for path in paths if path in side))
+    @lru_cache(maxsize=1)
+    def read(batch: tuple[str, ...]) -> FileStates:
+        data = read_versions(vault, ((path, side[path]) for side in sides for path in batch if path in side))
         return FileStates(
-            *({path: data[side[path].blob] if path in side else None for path in paths} for side in sides)
+            *({path: data[side[path].blob] if path in side else None for path in batch} for side in sides)
         )
+
+    return lambda: map(read, batches)
 
 
 def _branch_at(vault: Vault, base: str) -> str:
@@ -174,7 +160,7 @@ def _is_plain(side: Mapping[str, FileVersion], path: str) -> bool:
     return "\\" not in path and (path not in side or side[path].mode == REGULAR_MODE)
 
 
-def _refuse_edited(vault: Vault, batches: _FileStatesByBatch) -> None:
+def _refuse_edited(vault: Vault, batches: Iterator[FileStates]) -> None:
     for batch in batches:
         for path, old in batch.old.items():
             if vault.read(path) != old:
@@ -184,7 +170,7 @@ def _refuse_edited(vault: Vault, batches: _FileStatesByBatch) -> None:
                 )
 
 
-def _update_files(started: Transaction, paths: Sequence[str], batches: _FileStatesByBatch) -> None:
+def _update_files(started: Transaction, paths: Sequence[str], batches: Iterator[FileStates]) -> None:
     """Update the files. The branch has moved, so the next command completes whatever fails here."""
     vault = started.vault
     kept: list[str] = []
@@ -267,7 +253,9 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
             "The unfinished git merge here does not have two parents.", "Cancel it with `git merge --abort`."
         )
     changed = diff_commits(vault, ours, ours, theirs)
-    paths = sorted(changed.paths | set(_staged(vault, ours)))
+    # What differs from our side in git's index or the work tree is part of it, too.
+    staged = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
+    paths = sorted(changed.paths.union(filter(None, staged.split("\0"))))
     file_versions = [(path, side[path]) for side in (changed.base, changed.theirs) for path in paths if path in side]
     data = read_versions(vault, file_versions)
     # If both sides renamed a file, git's merge of it is among the stages of both new names.
@@ -280,12 +268,6 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
         for path in paths
     }
     return StoppedMerge(ours, theirs, {path: vault.read(path) for path in paths if vault.obstacle(path) is None}, known)
-
-
-def _staged(vault: Vault, ours: str) -> list[str]:
-    """Return the files that differ from our side in git's index or the work tree."""
-    printed = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
-    return [path for path in printed.split("\0") if path]
 
 
 def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
