@@ -167,9 +167,8 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
                 f"The model is {model.name}, but llm.command has no place for {chosen}.",
                 f"Write {MODEL_PLACE} in llm.command where the model's name belongs.",
             )
-        places = {MODEL_PLACE: chosen, EFFORT_PLACE: model.effort}
         program = words[0].rsplit("/", 1)[-1]
-        words = [_filled(word, places) for word in words]
+        words = [word.replace(MODEL_PLACE, chosen).replace(EFFORT_PLACE, model.effort) for word in words]
     elif preset in PRESETS:
         known = PRESETS[preset]
         if known.needs_model and not chosen:
@@ -214,12 +213,6 @@ def further_readers(model: Model, settings: Settings, environment: Mapping[str, 
     own = model._replace(name=COMMAND)
     found = ({**settings.values, "llm.command": "", "llm.preset": name} for name in more_presets(settings))
     return [_with_command(own, settings._replace(values=values), environment) for values in found]
-
-
-def _filled(word: str, places: Mapping[str, str]) -> str:
-    for place, value in places.items():
-        word = word.replace(place, value)
-    return word
 
 
 def key_variable(model: Model) -> str | None:

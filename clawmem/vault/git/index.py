@@ -56,9 +56,9 @@ def lock_index(vault: Vault) -> list[str]:
         if waited > _PATIENCE:
             raise Locked("Another git command is running in the vault.", "Try again when it has finished.")
         if waited > _SOON:
-            from clawmem.vault.git.stale_locks import clear_index_lock  # most git commands end before that
+            from clawmem.vault.git.stale_locks import clear_locks  # most git commands end before that
 
-            notices += clear_index_lock(vault)
+            notices += clear_locks(vault, [path])
         time.sleep(_NAP)
 
 

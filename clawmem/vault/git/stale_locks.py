@@ -30,12 +30,7 @@ def clear_stale_locks(vault: Vault) -> list[str]:
     if not (vault.state / PENDING_FILE).exists():
         unlock_index(vault)
     ours = holds_index_lock(vault)
-    return _cleared(vault, (path for path in lock_files(vault) if not (ours and path == index_lock_path(vault))))
-
-
-def clear_index_lock(vault: Vault) -> list[str]:
-    """Remove the lock on git's index if it is stale, and return a notice. Requires the writer lock."""
-    return _cleared(vault, [index_lock_path(vault)])
+    return clear_locks(vault, (path for path in lock_files(vault) if not (ours and path == index_lock_path(vault))))
 
 
 def ref_locks(vault: Vault) -> list[Path]:
@@ -46,10 +41,11 @@ def ref_locks(vault: Vault) -> list[Path]:
 
 def clear_ref_locks(vault: Vault) -> list[str]:
     """Remove the stale ones of `ref_locks` and return notices. Requires the writer lock."""
-    return _cleared(vault, ref_locks(vault))
+    return clear_locks(vault, ref_locks(vault))
 
 
-def _cleared(vault: Vault, paths: Iterable[Path]) -> list[str]:
+def clear_locks(vault: Vault, paths: Iterable[Path]) -> list[str]:
+    """Remove the stale ones of some lock files and return notices. Requires the writer lock."""
     notices = []
     for path in paths:
         if _was_released(vault, path):

@@ -206,12 +206,8 @@ def _is_next_name(text: str, match: re.Match[str]) -> bool:
 
 def _is_uuid_of_a_key(value: str, name: str, sign: str) -> bool:
     """Return whether an environment variable contains a key in the form of a UUID, as several vendors use."""
-    named = compiled(_UUID).fullmatch(value) is not None
-    return named and (_is_variable(name, sign) or _names_a_key(name, sign))
-
-
-def _is_variable(name: str, sign: str) -> bool:
-    return name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
+    is_variable = name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
+    return _is_uuid(value) and (is_variable or _names_a_key(name, sign))
 
 
 def _names_a_key(name: str, sign: str) -> bool:
