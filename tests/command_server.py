@@ -14,6 +14,7 @@ import gc
 import json
 import os
 import pkgutil
+import re
 import select
 import selectors
 import signal
@@ -386,8 +387,8 @@ def _prepare() -> None:
     from clawmem.model.pages.tokens import token_bound
     from clawmem.model.records.entity import is_candidate_place, title_of
     from clawmem.model.safety.secrets.find import find_secrets
+    from clawmem.model.safety.secrets.looks import compiled
     from clawmem.model.safety.secrets.place_rules import PLACES
-    from clawmem.model.safety.secrets.places import compile_pattern
 
     for name in _LAZY:
         with contextlib.suppress(ImportError):  # some are of extras
@@ -396,7 +397,7 @@ def _prepare() -> None:
     for code in CODES:
         language(code)
     for place in PLACES.values():
-        compile_pattern(place.pattern)
+        compiled(place.pattern, re.IGNORECASE)
     find_secrets("The api key is 8f3kd92kfl20dkf93kd02kdf9.")
     find_secrets("My password is Hunter2.x, and a fox ran over the old bridge.")
     find_dates("yesterday", date(2026, 11, 21))

@@ -40,7 +40,7 @@ from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.settings.settings import BY_KEY
 from clawmem.model.transcripts.message import Message, SkippedLine
-from clawmem.vault.commit.secret_gate import allowed, allowed_name
+from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
@@ -89,7 +89,7 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
     """
     source = allowed(vault.settings, source, "The source")
     if caller.session:
-        caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
+        caller = caller._replace(session=allowed(vault.settings, caller.session, "The session", is_name=True))
     skipped: list[SkippedLine] = []
     redacted: list[int] = []
     parts = _parts(_clean(messages, vault, skipped, redacted))

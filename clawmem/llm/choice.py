@@ -167,9 +167,8 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
                 f"The model is {model.name}, but llm.command has no place for {chosen}.",
                 f"Write {MODEL_PLACE} in llm.command where the model's name belongs.",
             )
-        places = {MODEL_PLACE: chosen, EFFORT_PLACE: model.effort}
         program = words[0].rsplit("/", 1)[-1]
-        words = [_filled(word, places) for word in words]
+        words = [word.replace(MODEL_PLACE, chosen).replace(EFFORT_PLACE, model.effort) for word in words]
     elif preset in PRESETS:
         known = PRESETS[preset]
         if known.needs_model and not chosen:
@@ -216,12 +215,6 @@ def further_readers(model: Model, settings: Settings, environment: Mapping[str, 
     return [_with_command(own, settings._replace(values=values), environment) for values in found]
 
 
-def _filled(word: str, places: Mapping[str, str]) -> str:
-    for place, value in places.items():
-        word = word.replace(place, value)
-    return word
-
-
 def key_variable(model: Model) -> str | None:
     """Return the environment variable that must hold the model's key, or None if it needs none or none is known."""
     if model.key_name or model.api_base or model.command:
@@ -231,16 +224,11 @@ def key_variable(model: Model) -> str | None:
 
 def needed_keys(settings: Settings) -> dict[str, str]:
     """Return the environment variables that must hold keys, by the setting that names the model."""
-    model = _named_model(settings)
-    variable = key_variable(model) if model else None
+    variable = None
+    with suppress(InvalidInput):  # an incomplete command needs no key and is reported by itself
+        model = choose_model(settings, {})
+        variable = key_variable(model) if model else None
     return {"llm.model": variable} if variable else {}
-
-
-def _named_model(settings: Settings) -> Model | None:
-    try:
-        return choose_model(settings, {})
-    except InvalidInput:
-        return None  # an incomplete command, which needs no key and is reported by itself
 
 
 def model_programs(settings: Settings) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from clawmem.llm.choice import LOCAL_PROVIDERS, PACKAGE, Model, is_local
 from clawmem.llm.presets import PROMPT_PLACE, ModelCommand, program_path
 from clawmem.model.language.text import one_line, shorten
 from clawmem.model.safety.secrets.find import redact
-from clawmem.programs import install_command, run_within_limits
+from clawmem.programs import ProgramRun, install_command, run_within_limits
 
 Message = Mapping[str, str]
 
@@ -159,10 +159,11 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
         raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT, result.milliseconds)
     if result.code is None:
         raise ModelTimeout(result.milliseconds)
-    report = _report_in(result.output)
-    text = str(report.get("result") or "") if report else result.output
+    output, errors = (part.decode(errors="replace") for part in (result.output, result.errors))
+    report = _report_in(output)
+    text = str(report.get("result") or "") if report else output
     if result.code != 0 or report.get("is_error"):
-        other_text = next((words for words in (result.errors, text) if words.strip()), "it said nothing").strip()
+        other_text = next((words for words in (errors, text) if words.strip()), "it said nothing").strip()
         reason = _shortened_reason(other_text.splitlines()[-1], model)
         message = f"The model {model.name} did not answer: its program ended with exit code {result.code}: {reason}"
         raise ModelUnreachable(message, _COMMAND_HINT, result.milliseconds)
@@ -246,7 +247,8 @@ def _reply(response: Any, took: int) -> Reply:
 def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Exception:
     if isinstance(problem, litellm.Timeout):
         return ModelTimeout(took)
-    status, reason = getattr(problem, "status_code", None), _reason(problem, model)
+    status = getattr(problem, "status_code", None)
+    reason = _shortened_reason(str(getattr(problem, "message", "") or problem), model)
     if status in _REJECTIONS:
         return RequestRejected(reason, took)
     verb = "refused to answer" if status in _HINTS else "did not answer"
@@ -255,12 +257,8 @@ def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Excep
     return ModelUnreachable(f"The model {model.name}{where} {verb}: {reason}", hint, took)
 
 
-def _reason(problem: Exception, model: Model) -> str:
-    """Return the error on one line, without any key."""
-    return _shortened_reason(str(getattr(problem, "message", "") or problem), model)
-
-
 def _shortened_reason(message: str, model: Model) -> str:
+    """Return an error on one line, without any key."""
     if model.api_key:
         message = message.replace(model.api_key, "[key]")
     text = shorten(_CLASSES.sub("", one_line(redact(message)).replace("litellm.", "")), _LONGEST_REASON)
@@ -319,17 +317,6 @@ MAX_ERROR_BYTES = 20_000
 _TITLES = {"system": "", "assistant": "Your last answer:\n"}
 
 
-class CommandResult(NamedTuple):
-    """What a program wrote, its exit code (None: it was ended after the time limit), whether it wrote too much, and
-    how long it took."""
-
-    output: str
-    errors: str
-    code: int | None
-    too_long: bool
-    milliseconds: int
-
-
 def render_prompt(messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
     """Return the messages as one text, with the schema of the answer at the end."""
     parts = [f"{_TITLES.get(message['role'], '')}{message['content']}" for message in messages]
@@ -337,10 +324,8 @@ def render_prompt(messages: Sequence[Mapping[str, str]], schema: Mapping[str, An
     return "\n\n".join([*parts, form]) + "\n"
 
 
-def run_command(command: ModelCommand, prompt: str, seconds: float) -> CommandResult:
+def run_command(command: ModelCommand, prompt: str, seconds: float) -> ProgramRun:
     """Run the program once, as `run_within_limits` does. Raise OSError if it cannot be started."""
     words = tuple(prompt if word == PROMPT_PLACE else word for word in command.words)
     stdin = b"" if PROMPT_PLACE in command.words else prompt.encode()
-    run = run_within_limits(words, stdin, seconds, dict(command.environment), MAX_ANSWER_BYTES, MAX_ERROR_BYTES)
-    output, errors = (part.decode(errors="replace") for part in (run.output, run.errors))
-    return CommandResult(output, errors, run.code, run.too_long, run.milliseconds)
+    return run_within_limits(words, stdin, seconds, dict(command.environment), MAX_ANSWER_BYTES, MAX_ERROR_BYTES)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
@@ -223,22 +224,15 @@ def _read(text: str) -> Any:
         return _NOTHING
 
 
-def _object_at(text: str, start: int) -> tuple[Any, int] | None:
-    try:
-        return _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _objects_between(text: str) -> list[Any]:
     found: list[Any] = []
     start, tries = text.find("{"), 0
     while start >= 0 and len(found) < _MOST_DOCUMENTS and tries < _MOST_TRIES:
-        tries += 1
-        read = _object_at(text, start)
-        if read is not None:
-            found.append(read[0])
-        start = text.find("{", read[1] if read else start + 1)
+        tries, end = tries + 1, start + 1
+        with suppress(ValueError, RecursionError):
+            value, end = _DECODER.raw_decode(text, start)
+            found.append(value)
+        start = text.find("{", end)
     return found
 
 

@@ -34,7 +34,6 @@ from clawmem.vault.exchange.create import (
     measure_file,
     object_format,
     read_archive,
-    refs_by_name,
     refuse_nested,
     tree_of,
     unbundle,
@@ -47,6 +46,7 @@ from clawmem.vault.exchange.create import (
 from clawmem.vault.exchange.remote_process import Staging, create_parents, staging
 from clawmem.vault.git.acceptance import accept, acceptance_notices
 from clawmem.vault.git.merge_driver import install_attributes
+from clawmem.vault.history.points import refs_by_name
 from clawmem.vault.state.journal import JOURNAL, unfolded_accesses
 from clawmem.vault.vault import Vault
 
@@ -118,7 +118,7 @@ def _compare(vault: Vault, manifest: Manifest) -> None:
     except GitFailed as problem:
         raise DamagedBackup(problem.message.rstrip(".")) from problem
     found = {
-        "refs": refs_by_name(vault.git),
+        "refs": refs_by_name(vault),
         "branch": head.branch,
         "commit": head.commit,
     }

@@ -98,7 +98,8 @@ class Vault:
         A file beyond the limit of its kind is not read: its UnreadFile is returned. Only then this runs git."""
         path = self.path(name)
         for part in _parts(self.root, name):
-            if os.path.islink(part) and not self._contains(part):  # noqa: PTH114 - no objects on a hot path
+            is_link = os.path.islink(part)  # noqa: PTH114 - no objects on a hot path
+            if is_link and not Path(os.path.realpath(part)).is_relative_to(self.root.resolve()):
                 raise Refused(
                     f"{name} is behind a symbolic link that leads out of the vault.",
                     "Put a real file or folder in its place.",
@@ -140,9 +141,6 @@ class Vault:
             if here == name and not stat.S_ISREG(mode):
                 return f"{here} is not a regular file"
         return None
-
-    def _contains(self, link: str) -> bool:
-        return Path(os.path.realpath(link)).is_relative_to(self.root.resolve())
 
     def read_text(self, name: str) -> str | None:
         """Return a UTF-8 file of the work tree, or None if it does not exist. Raise Unreadable if it is not UTF-8."""
@@ -199,10 +197,8 @@ class Vault:
 
         if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
             return read_tolerantly(mapping)
-        head = self.head().commit
-        committed = self.contents_at(head, [SETTINGS])[SETTINGS] if head else None
         try:
-            value = parse_yaml((committed or b"").decode(errors="replace"), SETTINGS)
+            value = parse_yaml((self.committed([SETTINGS])[SETTINGS] or b"").decode(errors="replace"), SETTINGS)
         except Unreadable:
             value = None
         return read_tolerantly(value if isinstance(value, Mapping) else {})._replace(unread=problem)
@@ -219,8 +215,7 @@ class Vault:
         try:
             return self.read_once(CATALOG, lambda: catalog_from_mapping(self.load_yaml(CATALOG) or {}))
         except ClawmemError:
-            head = self.head().commit
-            committed = self.contents_at(head, [CATALOG])[CATALOG] if head else None
+            committed = self.committed([CATALOG])[CATALOG]
             if committed is None or committed == self.read(CATALOG):
                 raise
             return catalog_from_mapping(parse_yaml(committed.decode(errors="replace"), CATALOG) or {})
@@ -313,6 +308,11 @@ class Vault:
         """Return the paths that differ between two commits. Raise GitFailed if git does not have one of them. Runs
         git."""
         return _names(self.git.run(*_DIFFERENCE, old, new))
+
+    def committed(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
+        """Return the contents of files in HEAD as `contents_at` does; None for each if there is no commit yet."""
+        head = self.head().commit
+        return self.contents_at(head, names, checked) if head else dict.fromkeys(names)
 
     def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
         """Return the contents of files in a commit, None for each file that the commit does not contain. Runs git.

@@ -198,8 +198,7 @@ class ReadSet:
         self._read.update(dict.fromkeys(unread))
         if any(self._vault.read(path) is not None for path in unread):
             # Not read before: only the contents of HEAD may be replaced.
-            head = self._vault.head().commit
-            self._read.update(self._vault.contents_at(head, unread) if head else {})
+            self._read.update(self._vault.committed(unread))
         for path in paths:
             if self._vault.read(path) != self._read[path]:
                 raise Locked(f"{path} was edited while this ran; nothing was written.", "Run the command again.")
@@ -211,11 +210,8 @@ class ReadSet:
         git compares times and sizes. If a disk alters a byte, both stay the same.
         """
         unverified = [path for path in paths if self._read[path] is not None and path not in self._verified]
-        head = self._vault.head().commit
-        if head is None or not unverified:
-            return
         # Unchecked, so that a damaged git object is noticed as a difference.
-        for path, data in self._vault.contents_at(head, unverified, checked=False).items():
+        for path, data in self._vault.committed(unverified, checked=False).items():
             if data is not None and data != self._read[path]:
                 raise Locked(
                     f"{path} differs from its last commit: it was edited while this ran, or the disk altered it;"

@@ -111,7 +111,7 @@ def test_no_shell_reads_the_words(tmp_path: Path) -> None:
 def test_a_program_that_reads_nothing_may_answer() -> None:
     command = ModelCommand((sys.executable, str(scripted_model.__file__), "deaf", GREEN), dict(os.environ))
     result = run_command(command, "x" * 2_000_000, 30)
-    assert (result.output, result.code) == (GREEN, 0)
+    assert (result.output.decode(), result.code) == (GREEN, 0)
 
 
 def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:

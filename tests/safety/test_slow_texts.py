@@ -217,20 +217,19 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.merging.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
     ("clawmem.memory.facts.redact", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
-    ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
+    ("clawmem.model.safety.secrets.looks", "pattern"): lambda: [
+        secret_looks._NOT_CHOSEN,
         *(pattern for _, _, pattern in (*secret_rules.STARTING, *secret_rules.INSIDE)),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
-    ],
-    ("clawmem.model.safety.secrets.places", "pattern"): lambda: [
         *(rule.pattern for rule in place_rules.PLACES.values() if rule.pattern),
         *(other.pattern for other in vars(secret_places)["KEPT"]),
         *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         secret_places._END_OF_KEY,
-    ],
-    ("clawmem.model.safety.secrets.words", "pattern"): lambda: [
-        text
-        for name, text in vars(secret_words).items()
-        if isinstance(text, str) and "(?" in text and name != "__doc__"
+        *(
+            text
+            for name, text in vars(secret_words).items()
+            if isinstance(text, str) and "(?" in text and name != "__doc__"
+        ),
     ],
     ("clawmem.model.safety.written_forms", "self.letters"): lambda: [_needle().head],
     ("clawmem.model.safety.written_forms", "start + "): lambda: [_needle().whole],

@@ -51,7 +51,7 @@ from clawmem.model.records.event import MARK, Event, event_to_line, ledger_path,
 from clawmem.model.safety.written_forms import Needle, compile_needles, contains
 from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit
-from clawmem.vault.commit.secret_gate import allowed, allowed_name
+from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import Transaction, transaction
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.history import redaction
@@ -109,7 +109,7 @@ def redact(
     """
     reason = allowed(vault.settings, reason, "The reason") if reason else None
     if caller.session:
-        caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
+        caller = caller._replace(session=allowed(vault.settings, caller.session, "The session", is_name=True))
     with transaction(vault, caller.now, "redact") as txn:
         txn.adopt()
         redaction.check_can_redact(vault)
@@ -349,7 +349,7 @@ def _result(
         PlacedFact(fact_from_record(json.loads(redacted(fact_to_line(placed.fact).encode(), wanted))), placed.entity)
         for placed in records.facts
     )
-    remotes = tuple(redaction.list_remotes(vault))
+    remotes = tuple(vault.git.run("remote").decode().split())
     return RedactResult(
         result.held, result.renamed, facts, tuple(records.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )

@@ -28,7 +28,7 @@ from clawmem.model.pages.daily import note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import Revision, before_first_commit, point_at
+from clawmem.vault.history.points import Revision, before_first_commit, last_commit_at, point_at
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 
@@ -95,7 +95,7 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
 
 def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
     name = (
-        history.last_at(stamp(moment - timedelta(days=1)))
+        last_commit_at(history.vault, stamp(moment - timedelta(days=1)))
         or history.vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
     )
     if name != last.commit:

@@ -18,6 +18,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.history.history import History, HistoryFilter, open_history
+from clawmem.vault.history.points import find_commit
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4
@@ -167,7 +168,7 @@ def _commit_named(history: History, reference: str) -> HistoryEntry | None:
     """Return the commit if the text can be a commit name. Raise NotFound if HEAD does not contain it."""
     if not (reference.startswith("HEAD") or (len(reference) >= _SHORTEST_NAME and set(reference) <= _HEX)):
         return None
-    return history.named(reference) if history.resolve(reference) else None
+    return history.named(reference) if find_commit(history.vault, reference) else None
 
 
 def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, trust_rank
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
 from clawmem.model.history.comparison import bare, points_at
@@ -39,13 +39,14 @@ from clawmem.model.merging.fields import (
     SuccessorOrder,
     merge_fact,
     merge_links,
+    most,
     three_way,
 )
 from clawmem.model.merging.rivals import (
-    SuccessorContest,
     conflict_proposal,
     current_rivals,
     find_contests,
+    may_win,
     settle_contest,
     supersede_all,
     supersede_proposal,
@@ -79,7 +80,8 @@ def merge_facts(
     close_replaced(facts, (mine, yours))
     fresh = mine.keys() - known.keys(), yours.keys() - known.keys()
     twins = tuple(join_duplicates(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
-    conflicts += _settled(facts, find_contests(known, mine, yours), policy)
+    settled = (settle_contest(facts, contest, policy) for contest in list(find_contests(known, mine, yours)))
+    conflicts += filter(None, settled)
     found = list(_contradicting(facts, conflicts, (fresh[0] - fresh[1], fresh[1] - fresh[0]), policy))
     values = [(settle_values(facts, contradiction, policy), contradiction) for contradiction in found]
     # A chain that a policy created may form a circle with an older one.
@@ -184,11 +186,6 @@ def _marked_like(known: Fact, fact: Fact) -> Fact:
     return fact._replace(metadata={**(fact.metadata or {}), MARK: mark})
 
 
-def _settled(facts: Facts, found: Iterable[SuccessorContest], policy: MergePolicy) -> list[MergeConflict]:
-    settled = (settle_contest(facts, contest, policy) for contest in list(found))
-    return [conflict for conflict in settled if conflict is not None]
-
-
 DUPLICATE_REASON = "learned on two machines"
 
 
@@ -244,15 +241,11 @@ def _is_twin(link: FactLink) -> bool:
 
 def _richer(kept: Fact, other: Fact) -> Fact:
     return kept._replace(
-        confidence=_most(kept.confidence, other.confidence),
-        importance=_most(kept.importance, other.importance),
+        confidence=most(kept.confidence, other.confidence),
+        importance=most(kept.importance, other.importance),
         tags=_united(kept.tags, other.tags),
         related_entities=_united(kept.related_entities, other.related_entities),
     )
-
-
-def _most(other_value: float | None, other: float | None) -> float | None:
-    return max((value for value in (other_value, other) if value is not None), default=None)
 
 
 def _united(kept: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
@@ -375,13 +368,7 @@ def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | N
     else:
         return None
     others = found.yours if latest.id in found.mine else found.mine
-    if policy.name == NEWEST and trust_rank(latest.trust) < max(
-        trust_rank(facts[other].fact.trust) for other in others
-    ):
-        return None
-    if is_low_trust(latest.trust) and not all(is_low_trust(facts[other].fact.trust) for other in others):
-        return None
-    return latest
+    return latest if may_win(latest, [facts[other].fact for other in others], policy) else None
 
 
 def contradiction_proposal(

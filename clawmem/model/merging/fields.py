@@ -129,7 +129,7 @@ def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
     rules: dict[str, Callable[[Any, Any], Any]] = dict.fromkeys(
         ("category", "timestamp", "source", "agent", "workflow", "scope", "project"), more_complete
     )
-    rules.update(confidence=_most, importance=_most, valid_from=_most, valid_to=_least)
+    rules.update(confidence=most, importance=most, valid_from=most, valid_to=_least)
     rules["trust"] = lambda candidate, other: min(candidate, other, key=lambda trust: (trust_rank(trust), trust or ""))
     return {
         name: three_way(_of(base, name), getattr(ours, name), getattr(theirs, name), rule)
@@ -137,7 +137,8 @@ def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
     }
 
 
-def _most(other_any: Any, other: Any) -> Any:
+def most(other_any: Any, other: Any) -> Any:
+    """Return the greater of two values, None counting for nothing."""
     return max((value for value in (other_any, other) if value is not None), default=None)
 
 
@@ -151,26 +152,18 @@ def _counted(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
         count = max(ours.access_count, theirs.access_count)
     else:
         count = max(0, ours.access_count + theirs.access_count - base.access_count)
-    return {"access_count": count, "last_accessed": _most(ours.last_accessed, theirs.last_accessed)}
+    return {"access_count": count, "last_accessed": most(ours.last_accessed, theirs.last_accessed)}
 
 
 def _lists(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
     known = base or ours._replace(tags=(), related_entities=(), links=(), details=None, metadata=None, extra={})
-    names = {
-        name: merged_names(getattr(known, name), getattr(ours, name), getattr(theirs, name))
-        for name in ("tags", "related_entities")
+    rules: dict[str, Callable[[Any, Any, Any], Any]] = {
+        **dict.fromkeys(("tags", "related_entities"), merged_names),
+        "links": merge_links,
+        **dict.fromkeys(("details", "metadata"), lambda *sides: merge_mappings(*sides) or None),
+        "extra": merge_mappings,
     }
-    objects = {
-        name: merge_mappings(getattr(known, name), getattr(ours, name), getattr(theirs, name))
-        for name in ("details", "metadata", "extra")
-    }
-    return {
-        **names,
-        "links": merge_links(known.links, ours.links, theirs.links),
-        "details": objects["details"] or None,
-        "metadata": objects["metadata"] or None,
-        "extra": objects["extra"],
-    }
+    return {name: rule(*(getattr(side, name) for side in (known, ours, theirs))) for name, rule in rules.items()}
 
 
 def merge_links(
@@ -275,14 +268,14 @@ def more_complete_group(items: tuple[Any, ...], other: tuple[Any, ...]) -> tuple
 
 def merged_names(base: Sequence[_Item], ours: Sequence[_Item], theirs: Sequence[_Item]) -> tuple[_Item, ...]:
     """Return the items that neither side removed, in their old order, then the added ones, sorted."""
-    before, items, other = tuple(base), tuple(ours), tuple(theirs)
-    if items == other or other == before:
-        return items
-    if items == before:
-        return other
-    kept = [item for item in before if item in items and item in other]
-    added = {item for item in (*items, *other) if item not in before}
-    return (*kept, *sorted(added, key=canonical))
+    before = tuple(base)
+
+    def join(items: tuple[_Item, ...], other: tuple[_Item, ...]) -> tuple[_Item, ...]:
+        kept = [item for item in before if item in items and item in other]
+        added = {item for item in (*items, *other) if item not in before}
+        return (*kept, *sorted(added, key=canonical))
+
+    return three_way(before, tuple(ours), tuple(theirs), join)
 
 
 def merge_mappings(

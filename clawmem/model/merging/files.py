@@ -29,7 +29,7 @@ from clawmem.model.merging.fields import (
     more_complete,
     three_way,
 )
-from clawmem.model.merging.keyed import keeping_keys, merge_task
+from clawmem.model.merging.keyed import divided, keeping_keys, merge_task
 from clawmem.model.merging.prose import (
     ConflictRule,
     TextMergeReport,
@@ -51,7 +51,7 @@ from clawmem.model.merging.records import (
     merged_session,
     summed_accesses,
 )
-from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter, with_generated
+from clawmem.model.pages.summary import generated_part, marker_problem, with_generated
 from clawmem.model.records.strict_json import UnreadFile
 
 _RESTS = "a fact was learned from it on the other"
@@ -144,11 +144,16 @@ def _facts(file: FileVersions) -> MergedFile:
             items, other = _renamed(clash, path, items, other)
         merged = merge_facts({path: before}, {path: items}, {path: other}, file.policy)
     except ClawmemError as problem:
-        raise NeedsDecision(
-            f"{path} was changed on both sides and one version cannot be read: {problem.message}",
-            "Repair that version and commit it, then run the command again; nothing was merged.",
-        ) from problem
+        raise unreadable_version(path, problem) from problem
     return MergedFile(render_items(merged.shelves.get(path, ())), merged.conflicts)
+
+
+def unreadable_version(path: str, problem: ClawmemError) -> NeedsDecision:
+    """Return the error for a file that both sides changed and of which one version cannot be read."""
+    return NeedsDecision(
+        f"{path} was changed on both sides and one version cannot be read: {problem.message}",
+        "Repair that version and commit it, then run the command again; nothing was merged.",
+    )
 
 
 def _renamed(clash: RenamedId, path: str, *sides: tuple) -> list[tuple]:  # type: ignore[type-arg]
@@ -301,8 +306,7 @@ def merge_page(base: str | None, ours: str, theirs: str, side: str | None, is_no
 
 
 def _parted(text: str) -> _PageParts:
-    front, rest = split_front_matter(text)
-    head = text[: len(text) - len(rest)] if front is not None else ""
+    head, rest = divided(text)
     if marker_problem(rest) is not None:
         return _PageParts(head, rest, None)
     part = generated_part(rest)

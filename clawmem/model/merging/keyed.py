@@ -180,13 +180,14 @@ def merge_task(base: str | None, ours: str, theirs: str, side: str | None) -> Me
     base, ours, theirs = (page.replace("\r\n", "\n") for page in (base or "", ours, theirs))
     ours, theirs, rival = _agreed_keys(base, ours, theirs, side)
     before, text, other = _agreed_boxes(base, ours, theirs)
-    old, mine, yours = (_parted(page) for page in (before, text, other))
+    old, mine, yours = (divided(page) for page in (before, text, other))
     front = merge_lines(old[0], mine[0], yours[0], keeping_keys(report, side))
     body = merge_lines(old[1], mine[1], yours[1], _box_rule(prose_rule(report, side)))
     return MergedTask(front + body, report.conflicts, rival)
 
 
-def _parted(page: str) -> tuple[str, str]:
+def divided(page: str) -> tuple[str, str]:
+    """Return the front matter of a page with its fences, and the rest."""
     front, body = split_front_matter(page)
     return (page[: len(page) - len(body)], body) if front is not None else ("", page)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from clawmem.model.merging.fields import OURS, interleave
+from clawmem.model.merging.fields import OURS, interleave, three_way
 
 FIRST = "<!-- clawmem: changed on two machines; both versions stand. The first: -->"
 SECOND = "<!-- clawmem: the second: -->"
@@ -97,15 +97,13 @@ ConflictRule = Callable[[Lines, Lines, Lines], Lines]
 
 def merge_lines(base: str, ours: str, theirs: str, settle: ConflictRule) -> str:
     """Return the text with the changes of both sides, symmetric in them if the result of `settle` is."""
-    if ours == theirs or theirs == base:
-        return ours
-    if ours == base:
-        return theirs
-    merged: Lines = []
-    for before, items, other in _pieces(_split(base), _split(ours), _split(theirs)):
-        merged += _piece(before, items, other, settle)
-    text = "\n".join(merged)
-    return text + "\n" if merged else ""
+
+    def join(mine: str, yours: str) -> str:
+        pieces = _pieces(_split(base), _split(mine), _split(yours))
+        merged = [line for piece in pieces for line in _piece(*piece, settle)]
+        return "\n".join(merged) + "\n" if merged else ""
+
+    return three_way(base, ours, theirs, join)
 
 
 def _split(text: str) -> Lines:

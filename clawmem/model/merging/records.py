@@ -36,7 +36,7 @@ def merge_records(merge: MergeRecords, base: bytes | None, ours: bytes, theirs: 
 
 def merged_object(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
     """Key by key."""
-    return _as_written(merge_mappings(base, ours, theirs, _DEPTH), max(files)).encode()
+    return _as_written(merge_mappings(base, ours, theirs, _DEPTH), max(files))
 
 
 def latest_adaptation(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
@@ -62,7 +62,7 @@ def merged_cursor(base: Record, ours: Record, theirs: Record, files: tuple[bytes
     merged["mentions"] = _summed(*(side.get("mentions") for side in sides))
     if "by_model" in merged:
         merged["by_model"] = _furthest(*(side.get("by_model") for side in sides))
-    return _as_written(merged, max(files)).encode()
+    return _as_written(merged, max(files))
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
@@ -150,12 +150,12 @@ def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
     return found
 
 
-def _as_written(record: Mapping[str, Any], like: bytes) -> str:
+def _as_written(record: Mapping[str, Any], like: bytes) -> bytes:
     """Return the object in clawmem's layout: one line for each key, and one for each entry of an inner object."""
     if b"\n" not in like.strip():
-        return json.dumps(record, ensure_ascii=False) + "\n"
+        return json.dumps(record, ensure_ascii=False).encode() + b"\n"
     rows = (f" {_plain(key)}: {_inner(value)}" for key, value in record.items())
-    return "{\n" + ",\n".join(rows) + "\n}\n"
+    return ("{\n" + ",\n".join(rows) + "\n}\n").encode()
 
 
 def _plain(value: Any) -> str:

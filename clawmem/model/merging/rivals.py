@@ -95,13 +95,14 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
         winner = known_end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
     else:
         return None
-    if winner is None or not winner.is_current:
-        return None
-    if policy.name == NEWEST and trust_rank(winner.trust) < max(trust_rank(fact.trust) for fact in standing):
-        return None
-    if is_low_trust(winner.trust) and not all(is_low_trust(fact.trust) for fact in standing):
-        return None
-    return winner
+    return winner if winner and winner.is_current and may_win(winner, standing, policy) else None
+
+
+def may_win(winner: Fact, others: Sequence[Fact], policy: MergePolicy) -> bool:
+    """Return whether the trust of a fact lets it replace others without a person."""
+    if policy.name == NEWEST and trust_rank(winner.trust) < max(trust_rank(fact.trust) for fact in others):
+        return False
+    return not is_low_trust(winner.trust) or all(is_low_trust(fact.trust) for fact in others)
 
 
 def conflict_proposal(conflict: MergeConflict, facts: Mapping[str, FiledFact]) -> Proposal | None:

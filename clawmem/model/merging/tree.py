@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NeedsDecision
+from clawmem.errors import ClawmemError
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, LOG, PROPOSAL_FILE, file_kind, handling
@@ -21,7 +21,7 @@ from clawmem.model.merging.collisions import (
 )
 from clawmem.model.merging.facts import DuplicateFact, MergedFacts, merge_facts
 from clawmem.model.merging.fields import OURS, VALUES, MergeConflict, MergePolicy, three_way
-from clawmem.model.merging.files import merge_file
+from clawmem.model.merging.files import merge_file, unreadable_version
 from clawmem.model.merging.rivals import proposal_id
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, parse_proposal, proposal_path, render_proposal
@@ -69,11 +69,7 @@ def merge_trees(base: Files, ours: Files, theirs: Files, policy: MergePolicy = M
 def unify_moved_entities(base: Files, ours: Files, theirs: Files) -> Trees:
     """Return the three sides with each moved entity under one name."""
     names = common_names(find_moves(base, ours), find_moves(base, theirs))
-    return (
-        rename_folders(base, names["base"]),
-        rename_folders(ours, names["ours"]),
-        rename_folders(theirs, names["theirs"]),
-    )
+    return rename_folders(base, names[0]), rename_folders(ours, names[1]), rename_folders(theirs, names[2])
 
 
 def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[RenamedId, ...]]:
@@ -115,10 +111,7 @@ def _is_broken(path: str, trees: Trees) -> bool:
     except ClawmemError as problem:
         if len({base, ours, theirs}) < 3:
             return True  # only one side changed it: that version is taken as a whole
-        raise NeedsDecision(
-            f"{path} was changed on both sides and one version cannot be read: {problem.message}",
-            "Repair that version and commit it, then run the command again; nothing was merged.",
-        ) from problem
+        raise unreadable_version(path, problem) from problem
     return False
 
 
@@ -246,20 +239,16 @@ def _ids(files: Files, name: str) -> set[str]:
         return set()
 
 
-def common_names(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def common_names(
+    ours: Mapping[str, str], theirs: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Return the renames to apply to the base, to ours and to theirs, so that each entity has one name.
 
     Where both sides moved an entity, the name that sorts last wins.
     """
-    base: dict[str, str] = {}
-    mine: dict[str, str] = {}
-    yours: dict[str, str] = {}
-    for old in sorted({*ours, *theirs}):
-        target = max(name for name in (ours.get(old), theirs.get(old)) if name)
-        base[old] = target
-        for side, moved in ((mine, ours), (yours, theirs)):
-            side[moved.get(old, old)] = target
-    return {"base": base, "ours": mine, "theirs": yours}
+    base = {old: max(name for name in (ours.get(old), theirs.get(old)) if name) for old in sorted({*ours, *theirs})}
+    mine, yours = ({moved.get(old, old): target for old, target in base.items()} for moved in (ours, theirs))
+    return base, mine, yours
 
 
 def rename_folders(files: Files, names: Mapping[str, str]) -> dict[str, bytes | None]:

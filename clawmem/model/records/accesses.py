@@ -48,23 +48,17 @@ def _accesses(fact_id: str, value: object, path: str) -> Accesses:
     if isinstance(value, list) and len(value) in (2, 3):
         number, last, *raised = value
         importance = raised[0] if raised else None
-        if type(number) is int and 0 <= number <= _LARGEST and isinstance(last, str) and _is_share(importance):
+        is_share = importance is None or (type(importance) in (int, float) and 0 <= importance <= 1)
+        if type(number) is int and 0 <= number <= _LARGEST and isinstance(last, str) and is_share:
             return Accesses(number, last, importance)
     raise Unreadable(path, None, f"the accesses of {fact_id} are not a number, a time, and perhaps an importance")
 
 
-def _is_share(value: object) -> bool:
-    return value is None or (type(value) in (int, float) and 0 <= value <= 1)  # type: ignore[operator]
-
-
 def render_accesses(accesses: Mapping[str, Accesses]) -> bytes:
     """The file of counts, one fact a line, sorted by id."""
-    lines = [f"{json.dumps(fact_id)}: {json.dumps(_written(accesses[fact_id]))}" for fact_id in sorted(accesses)]
+    rows = ((fact_id, [value for value in counted if value is not None]) for fact_id, counted in accesses.items())
+    lines = [f"{json.dumps(fact_id)}: {json.dumps(values)}" for fact_id, values in sorted(rows)]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode() if lines else b"{}\n"
-
-
-def _written(accesses: Accesses) -> list[object]:
-    return [value for value in accesses if value is not None]
 
 
 def merged_accesses(

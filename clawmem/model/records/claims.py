@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from itertools import combinations, takewhile
 from typing import Annotated, NamedTuple
 
 from clawmem.model.forms import TimeText, read_in_file, to_record
@@ -142,15 +143,9 @@ def is_vault_path(path: str) -> bool:
 
 def collisions(claims: Sequence[LiveClaim]) -> list[tuple[LiveClaim, LiveClaim]]:
     """Return the pairs of claims of two sessions that overlap, the one that came first in front."""
-    found = []
     ordered = sorted(claims, key=lambda claim: (claim.claim.since, claim.session, claim.claim.words))
-    for at, live_claim in enumerate(ordered):
-        found += [
-            (live_claim, two)
-            for two in ordered[at + 1 :]
-            if live_claim.session != two.session and overlap(live_claim.claim, two.claim)
-        ]
-    return found
+    pairs = combinations(ordered, 2)
+    return [(claim, two) for claim, two in pairs if claim.session != two.session and overlap(claim.claim, two.claim)]
 
 
 def _contains(folder: str, path: str) -> bool:
@@ -159,9 +154,4 @@ def _contains(folder: str, path: str) -> bool:
 
 def _fixed(pattern: str) -> str:
     """Return the folders of a pattern before its first wildcard."""
-    kept = []
-    for part in pattern.split("/"):
-        if any(mark in part for mark in _WILD):
-            break
-        kept.append(part)
-    return "/".join(kept)
+    return "/".join(takewhile(lambda part: not any(mark in part for mark in _WILD), pattern.split("/")))

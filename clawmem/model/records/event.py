@@ -83,8 +83,7 @@ def event_of_line(message: Event, line: str, agent: str | None) -> Event:
 
 def line_of(event: Event) -> str | None:
     """Return the id of the message that an event tells in one line that stands alone, or None."""
-    target = (event.metadata or {}).get(LINE_OF) if event.recalled else None
-    return target if isinstance(target, str) else None
+    return _message_in(event, LINE_OF)
 
 
 def is_hidden_in_part(message: Event) -> bool:
@@ -106,7 +105,11 @@ def as_said(event: Event) -> str:
 
 def marked_by(event: Event) -> str | None:
     """Return the id of the message that an event marks, or None."""
-    target = (event.metadata or {}).get(MARK_OF) if event.recalled else None
+    return _message_in(event, MARK_OF)
+
+
+def _message_in(event: Event, key: str) -> str | None:
+    target = (event.metadata or {}).get(key) if event.recalled else None
     return target if isinstance(target, str) else None
 
 

@@ -77,13 +77,9 @@ def _mode(name: str, entry: Any) -> FailureMode:
 
 def with_own(built_in: Mapping[str, FailureMode], own: Mapping[str, FailureMode]) -> dict[str, FailureMode]:
     """Return the built-in modes with what the vault's own file says of them, then its other modes."""
-    return {name: _over(built_in.get(name, FailureMode(name)), own.get(name)) for name in (*built_in, *own)}
-
-
-def _over(mode: FailureMode, own: FailureMode | None) -> FailureMode:
-    if own is None:
-        return mode
-    return mode._replace(**{key: value for key, value in own._asdict().items() if value})
+    stated = {name: {key: value for key, value in mode._asdict().items() if value} for name, mode in own.items()}
+    every = {**dict(built_in), **{name: FailureMode(name) for name in own if name not in built_in}}
+    return {name: mode._replace(**stated.get(name, {})) for name, mode in every.items()}
 
 
 def guardrail_rule(mode: FailureMode) -> str:

@@ -313,9 +313,7 @@ def check_handover(document: Any, schema: Mapping[str, Any] = SCHEMA) -> Checked
 
 def _problems(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]:
     place = path or "the document"
-    if "anyOf" in schema:
-        yield from _best(value, schema["anyOf"], path)
-        return
+    schema = _shape_of(value, schema)
     wanted = schema["type"]
     if not _is_type(value, wanted):
         yield f"{place}: {'is missing' if value is None else f'must be {_ARTICLE[wanted]}, not {_name(value)}'}"
@@ -351,15 +349,15 @@ def _object_problems(value: Mapping[str, Any], schema: Mapping[str, Any], path: 
             yield f"{_below(path, key)}: is unknown; did you mean '{near[0]}'?"
 
 
-def _best(value: Any, shapes: list[Mapping[str, Any]], path: str) -> Iterator[str]:
-    """Yield the problems of the alternative of the value's type, or of the last one."""
-    shape = next((record for record in shapes if _is_type(value, record["type"])), shapes[-1])
-    yield from _problems(value, shape, path)
+def _shape_of(value: Any, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema, or of several shapes in it the one of the value's type, or the last one."""
+    shapes = schema.get("anyOf", [schema])
+    shape: Mapping[str, Any] = next((shape for shape in shapes if _is_type(value, shape["type"])), shapes[-1])
+    return shape
 
 
 def _ignored(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]:
-    if "anyOf" in schema:
-        schema = next((other for other in schema["anyOf"] if _is_type(value, other["type"])), schema["anyOf"][-1])
+    schema = _shape_of(value, schema)
     if isinstance(value, list):
         for at, other in enumerate(value):
             yield from _ignored(other, schema["items"], f"{path}[{at}]")

@@ -192,10 +192,7 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     parts, at = [], 0
     for start, end in spans:
         if end > at:
-            parts += [text[at : max(start, at)], _blank(text[max(start, at) : end])]
+            blank = re.sub(r"[^\n]", " ", text[max(start, at) : end])
+            parts += [text[at : max(start, at)], blank]
             at = end
     return "".join([*parts, text[at:]])
-
-
-def _blank(text: str) -> str:
-    return "\n".join(" " * len(line) for line in text.split("\n"))

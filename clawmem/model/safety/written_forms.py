@@ -60,7 +60,10 @@ def compile_needles(texts: tuple[str, ...]) -> tuple[Needle, ...]:
             found[words] = None
     forms = [_needle(text) for text in found]
     plain = [unicodedata.normalize(normal, other_text) for other_text in (*texts, *found) for normal in ("NFC", "NFD")]
-    return (*forms, *(_literal(data) for way in dict.fromkeys((*texts, *plain)) for data in _encoded(way)))
+    return (
+        *forms,
+        *(Needle(re.compile(re.escape(data)), ()) for way in dict.fromkeys((*texts, *plain)) for data in _encoded(way)),
+    )
 
 
 def _needle(text: str) -> Needle:
@@ -68,10 +71,6 @@ def _needle(text: str) -> Needle:
     # Match a run of blanks from its start only; else this takes quadratic time.
     start = rb"(?<![ \t\r\n])" if text[0] == " " else b""
     return Needle(re.compile(start + b"".join(letters)), letters)
-
-
-def _literal(data: bytes) -> Needle:
-    return Needle(re.compile(re.escape(data)), ())
 
 
 def _letter(letter: str) -> bytes:

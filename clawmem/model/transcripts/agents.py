@@ -19,10 +19,13 @@ from clawmem.model.transcripts.message import (
     answered,
     called,
     first,
+    list_in,
+    object_in,
     origin_of,
     role_of,
     said,
     text_of,
+    texts_in,
     time_of,
     word,
 )
@@ -38,12 +41,9 @@ def fits_opencode(record: Mapping[str, Any]) -> bool:
 
 def read_opencode(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """Yield the events of the session, in order."""
-    info = record.get("info")
-    info = info if isinstance(info, dict) else {}
-    folder = info.get("directory")
-    about = {"cwd": folder} if isinstance(folder, str) and folder else {}
-    messages = record.get("messages")
-    for message in messages if isinstance(messages, list) else ():
+    info = object_in(record.get("info"))
+    about = texts_in(cwd=info.get("directory"))
+    for message in list_in(record.get("messages")):
         try:
             yield from _message(line, message, word(info.get("id")), about, thread)
         except (ValueError, AttributeError) as problem:
@@ -56,26 +56,21 @@ def _message(
     info, parts = record.get("info"), record.get("parts")
     if not isinstance(info, dict) or not isinstance(parts, list):
         raise ValueError("it is not a message with its parts")
-    time = info.get("time")
-    when = time_of(time.get("created")) if isinstance(time, dict) else None
+    when = time_of(object_in(info.get("time")).get("created"))
     base = Message(
         line, role_of(info.get("role")), "", when, None, session, word(info.get("id")), metadata=dict(about) or None
     )
     # What the program itself added to a message is marked as synthetic.
-    texts = [part for part in parts if _is_text(part) and not part.get("synthetic") and not part.get("ignored")]
-    yield from said(base, [{"type": "text", "text": part.get("text")} for part in texts], thread)
+    texts = [part for part in map(object_in, parts) if part.get("type") == "text"]
+    spoken = [part for part in texts if not part.get("synthetic") and not part.get("ignored")]
+    yield from said(base, [{"type": "text", "text": part.get("text")} for part in spoken], thread)
     for part in parts:
         if isinstance(part, dict) and part.get("type") == "tool":
-            state = part.get("state")
-            state = state if isinstance(state, dict) else {}
+            state = object_in(part.get("state"))
             yield called(base, part.get("tool"), state.get("input"), part.get("callID"), thread)
             failed = state.get("status") == "error"
             output = state.get("error") if failed else state.get("output")
             yield from answered(base, output, part.get("callID"), thread, part.get("tool"), failed)
-
-
-def _is_text(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "text"
 
 
 # What the person typed stands in this element, beside what the program adds.
@@ -92,11 +87,8 @@ def read_cursor(line: int, record: Mapping[str, Any], thread: TranscriptState) -
     """Yield the events of one line."""
     message = record.get("message")
     if not isinstance(message, dict):
-        return [SkippedLine(line, "it has no message")]
-    try:
-        base = Message(line, role_of(record.get("role")), "", time_of(record.get("timestamp")))
-    except ValueError as problem:
-        return [SkippedLine(line, str(problem))]
+        raise ValueError("it has no message")
+    base = Message(line, role_of(record.get("role")), "", time_of(record.get("timestamp")))
     found = said(base, message.get("content"), thread)
     return [
         other_message._replace(text=_typed(other_message.text)) if other_message.role == "user" else other_message
@@ -125,20 +117,17 @@ def read_codex(line: int, record: Mapping[str, Any], thread: TranscriptState) ->
     """Yield the events of one line: of response items. The header sets session and project of the next lines."""
     payload = record.get("payload")
     if not isinstance(payload, dict):
-        return [SkippedLine(line, "it has no payload")]
+        raise ValueError("it has no payload")
     if record.get("type") == "session_meta":
+        git = object_in(payload.get("git"))
         thread.session = word(first(payload, "id", "session_id"))
-        thread.about = _codex_project(payload)
+        thread.about = texts_in(cwd=payload.get("cwd"), branch=git.get("branch"), project=git.get("repository_url"))
         return []
     if record.get("type") != "response_item":
         return []  # the program's own records, some of which say what a response item says
-    try:
-        base = Message(
-            line, "assistant", "", time_of(record.get("timestamp")), None, thread.session, metadata=thread.about or None
-        )
-        return _codex_item(base, payload, thread)
-    except ValueError as problem:
-        return [SkippedLine(line, str(problem))]
+    when = time_of(record.get("timestamp"))
+    base = Message(line, "assistant", "", when, None, thread.session, metadata=thread.about or None)
+    return _codex_item(base, payload, thread)
 
 
 def _codex_item(base: Message, item: Mapping[str, Any], thread: TranscriptState) -> Read:
@@ -164,18 +153,10 @@ def _codex_item(base: Message, item: Mapping[str, Any], thread: TranscriptState)
 
 def _is_typed(item: Mapping[str, Any], content: Any) -> bool:
     """Whether a person typed a message of the user, and no program added it."""
-    about = item.get("internal_chat_message_metadata_passthrough")
-    kinds = about.get("content_item_kinds") if isinstance(about, dict) else None
-    if isinstance(kinds, list) and kinds:
+    kinds = list_in(object_in(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds"))
+    if kinds:
         return any(str(kind).startswith("user.") for kind in kinds)
     return not is_recalled(text_of(content))
-
-
-def _codex_project(header: Mapping[str, Any]) -> dict[str, str]:
-    git = header.get("git")
-    git = git if isinstance(git, dict) else {}
-    found = {"cwd": header.get("cwd"), "branch": git.get("branch"), "project": git.get("repository_url")}
-    return {key: value for key, value in found.items() if isinstance(value, str) and value}
 
 
 _GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
@@ -223,8 +204,7 @@ def _gemini_message(line: int, row: Mapping[str, Any], thread: TranscriptState) 
     if role == "user":
         content = _INJECTED.sub("", text_of(_gemini_parts(content))).strip()
     yield from said(base, _gemini_parts(content), thread)
-    calls = row.get("toolCalls")
-    for call in calls if isinstance(calls, list) else ():
+    for call in list_in(row.get("toolCalls")):
         if isinstance(call, dict):
             yield called(base, call.get("name"), call.get("args"), call.get("id"), thread)
             failed = call.get("status") == "error"
@@ -242,11 +222,10 @@ def _gemini_parts(content: Any) -> Any:
 
 def _gemini_result(call: Mapping[str, Any]) -> Any:
     """What a tool answered: shown to the person, or as the parts that the model got."""
-    rows = call.get("result")
-    for row in rows if isinstance(rows, list) else ():
-        answer = row.get("functionResponse", {}).get("response", {}) if isinstance(row, dict) else {}
-        if isinstance(answer, dict) and isinstance(answer.get("output"), str):
-            return answer["output"]
+    for row in list_in(call.get("result")):
+        output = object_in(object_in(object_in(row).get("functionResponse")).get("response")).get("output")
+        if isinstance(output, str):
+            return output
     return call.get("resultDisplay")
 
 
@@ -281,22 +260,22 @@ def read_claude(line: int, record: Mapping[str, Any], thread: TranscriptState) -
         # Each release writes more records of its own; one that is said has a message and stands in the thread.
         is_said = isinstance(record.get("message"), dict) and "uuid" in record
         return [SkippedLine(line, f"its type '{kind}' is not known")] if is_said else []
-    try:
-        when = time_of(record.get("timestamp"))
-    except ValueError as problem:
-        return [SkippedLine(line, str(problem))]
+    when = time_of(record.get("timestamp"))
     base = Message(
         line, str(kind), "", when, None, word(first(record, "sessionId", "session_id")), word(record.get("uuid")),
-        recalled=_by_program(record), metadata=_project(record),
+        recalled=_by_program(record), metadata=texts_in(cwd=record.get("cwd"), branch=record.get("gitBranch")) or None,
     )  # fmt: skip
     if kind == "system":
         return said(base, record.get("content"), thread)
     message = record.get("message")
     if not isinstance(message, dict):
-        return [SkippedLine(line, "it has no message")]
+        raise ValueError("it has no message")
     content = message.get("content")
     if record.get("isSidechain"):
-        return said(_aside(base), content, thread)
+        # Here the agent speaks to another agent as the user.
+        return said(
+            base._replace(role="assistant", metadata={**(base.metadata or {}), "sidechain": True}), content, thread
+        )
     if kind == "user" and (text := text_of(content)):
         thread.hook_asked = text.startswith(_HOOK_FEEDBACK) and OPENING in text
     elif kind == "assistant" and thread.hook_asked:
@@ -309,22 +288,9 @@ def read_claude(line: int, record: Mapping[str, Any], thread: TranscriptState) -
     return said(base, content, thread)
 
 
-def _aside(base: Message) -> Message:
-    """Return the event for a sidechain, in which the agent speaks to another agent as the user."""
-    return base._replace(role="assistant", metadata={**(base.metadata or {}), "sidechain": True})
-
-
-def _project(record: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the folder and the branch in which a line was written, as far as it says them."""
-    found = {"cwd": record.get("cwd"), "branch": record.get("gitBranch")}
-    return {key: value for key, value in found.items() if isinstance(value, str) and value} or None
-
-
 def _by_program(record: Mapping[str, Any]) -> bool:
-    message = record.get("message")
-    model = message.get("model") if isinstance(message, dict) else None
-    origin = record.get("origin")
-    another = isinstance(origin, dict) and origin.get("kind") not in (None, "human", "user")
+    model = object_in(record.get("message")).get("model")
+    another = object_in(record.get("origin")).get("kind") not in (None, "human", "user")
     hook = record.get("type") == "user" and origin_of({**record, "role": "user"}).recalled
     marked = any(record.get(key) for key in ("isMeta", "isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly"))
     return bool(marked or another or hook or model == "<synthetic>")

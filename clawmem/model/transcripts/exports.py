@@ -18,6 +18,8 @@ from clawmem.model.transcripts.message import (
     called,
     first,
     is_app,
+    list_in,
+    object_in,
     origin_of,
     role_of,
     said,
@@ -37,8 +39,7 @@ def fits(record: Mapping[str, Any]) -> bool:
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """Yield the events of one conversation, oldest first."""
     if not fits(record):
-        yield SkippedLine(line, "it has no mapping of messages")
-        return
+        raise ValueError("it has no mapping of messages")
     session = word(first(record, "conversation_id", "id"))
     for number, message in enumerate(branch(record), 1):
         try:
@@ -77,7 +78,7 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 def _message(
     line: int, message: Mapping[str, Any], when: str | None, session: str | None, thread: TranscriptState
 ) -> Iterator[Message]:
-    author, about, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
+    author, about, content = (object_in(message.get(key)) for key in ("author", "metadata", "content"))
     kind = content.get("content_type")
     hidden = bool(about.get("is_visually_hidden_from_conversation") or about.get("is_user_system_message"))
     role = role_of(author.get("role") or "user")
@@ -97,10 +98,6 @@ def _message(
         yield called(base, recipient, text, message.get("id"), thread)
     else:
         yield base._replace(text=text)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _text(content: Mapping[str, Any]) -> str:
@@ -132,8 +129,7 @@ def _claude_messages(record: Mapping[str, Any]) -> Any:
 def read_claude(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """Yield the events of one conversation, in order. Attached files are not stored."""
     if not fits_claude(record):
-        yield SkippedLine(line, "it has no list of chat messages")
-        return
+        raise ValueError("it has no list of chat messages")
     session = word(record.get("uuid"))
     name = record.get("name") or record.get("title") or session
     for number, message in enumerate(_claude_messages(record), 1):
@@ -180,10 +176,7 @@ def fits_chat(record: Mapping[str, Any]) -> bool:
 
 def read_message(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """Yield the events of a message `{role, content, timestamp?, speaker?, session?, id?, source?, tool_calls?}`."""
-    try:
-        base = _base(line, record)
-    except ValueError as problem:
-        return [SkippedLine(line, str(problem))]
+    base = _base(line, record)
     content = first(record, *_TEXT_KEYS)
     if base.kind == "app":
         return [_of_app(base, record, content)]
@@ -194,15 +187,16 @@ def read_message(line: int, record: Mapping[str, Any], thread: TranscriptState) 
         events = list(answered(base, content, identity, thread, tool))
     else:
         events = [*said(base, content, thread), *_calls(base, record, thread)]
-    return events if events or isinstance(content, list) else [SkippedLine(line, "it has no content")]
+    if not events and not isinstance(content, list):
+        raise ValueError("it has no content")
+    return events
 
 
 def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """Yield the events of a chat `{messages: [...], id?, created?}`; its values are defaults for the messages."""
     messages = record.get("messages")
     if not isinstance(messages, list):
-        yield SkippedLine(line, "it has no list of messages")
-        return
+        raise ValueError("it has no list of messages")
     outer = {
         **{key: record[key] for key in (*_PLACES, *FOR_SOME) if key in record},
         "session": first(record, *_SESSION_KEYS, "id", "uuid"),
@@ -213,8 +207,10 @@ def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> 
             yield SkippedLine(line, f"message {number} of it is not a JSON object")
             continue
         inherited = {key: value for key, value in outer.items() if value is not None}
-        for event in read_message(line, {**inherited, **message}, thread):
-            yield event if isinstance(event, Message) else SkippedLine(line, f"message {number} of it: {event.reason}")
+        try:
+            yield from read_message(line, {**inherited, **message}, thread)
+        except ValueError as problem:
+            yield SkippedLine(line, f"message {number} of it: {problem}")
 
 
 def _base(line: int, record: Mapping[str, Any]) -> Message:
@@ -261,8 +257,7 @@ def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:
 
 
 def _calls(base: Message, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message]:
-    calls = record.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
+    for call in list_in(record.get("tool_calls")):
         if isinstance(call, dict):
             function = call.get("function")
             inner = function if isinstance(function, dict) else call

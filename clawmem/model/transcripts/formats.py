@@ -9,7 +9,7 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -116,15 +116,13 @@ class _TextBuffer:
             except json.JSONDecodeError as problem:
                 if len(self._text) > RECORD_BYTES:
                     raise ValueError(f"one record is longer than {RECORD_BYTES:,} characters") from None
-                if not self._ends_early(problem) or not self._more(len(self._text)):
+                early = problem.msg.startswith("Unterminated string") or problem.pos >= len(self._text) - _MARGIN
+                if not early or not self._more(len(self._text)):
                     raise
                 continue
             refuse_deep(value)
             self._consume(end)
             return value
-
-    def _ends_early(self, problem: json.JSONDecodeError) -> bool:
-        return problem.msg.startswith("Unterminated string") or problem.pos >= len(self._text) - _MARGIN
 
     def _more(self, wanted: int) -> bool:
         parts, size = [self._text], 0
@@ -150,8 +148,8 @@ _LOOKED_AT = 100
 
 
 class TranscriptFormat(NamedTuple):
-    """A format of JSON records: how to recognize a record, how to read its events, and those that only the end of the
-    file decides."""
+    """A format of JSON records: how to recognize a record, how to read its events (it raises ValueError, which says why
+    a record is none), and those that only the end of the file decides."""
 
     about: str
     fits: Callable[[Mapping[str, Any]], bool]
@@ -278,7 +276,7 @@ def _from_records(
     thread = TranscriptState()
     recognised, refused = False, False
     for record in records:
-        events = [record] if isinstance(record, SkippedLine) else list(chosen.read(record.line, record.value, thread))
+        events = [record] if isinstance(record, SkippedLine) else _events(chosen, record, thread)
         unknown = any(isinstance(event, SkippedLine) for event in events)
         unknown = unknown or (not events and not (isinstance(record, JsonRecord) and chosen.fits(record.value)))
         recognised = recognised or not unknown or len(events) > 1
@@ -292,6 +290,13 @@ def _from_records(
         yield from chosen.finish(thread)
     if refused and not recognised:
         raise _unrecognised(name)
+
+
+def _events(chosen: TranscriptFormat, record: JsonRecord, thread: TranscriptState) -> Sequence[Message | SkippedLine]:
+    try:
+        return list(chosen.read(record.line, record.value, thread))
+    except ValueError as problem:
+        return [SkippedLine(record.line, str(problem))]
 
 
 def _title_of(record: JsonRecord | SkippedLine) -> str | None:

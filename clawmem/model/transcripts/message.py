@@ -70,6 +70,21 @@ def first(record: Mapping[str, Any], *keys: str) -> Any:
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
+def object_in(value: Any) -> Mapping[str, Any]:
+    """Return a value that is an object, and an empty one in place of any other."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(value: Any) -> Sequence[Any]:
+    """Return a value that is a list, and an empty one in place of any other."""
+    return value if isinstance(value, list) else ()
+
+
+def texts_in(**values: Any) -> dict[str, str]:
+    """Return those of the values that are texts and not empty."""
+    return {key: value for key, value in values.items() if isinstance(value, str) and value}
+
+
 def word(value: Any) -> str | None:
     """Return a name or an id as text, or None if it is empty or not a plain value."""
     if value is None or isinstance(value, dict | list):
@@ -107,16 +122,13 @@ def _moment(value: Any) -> str:
     if isinstance(value, str) and _EPOCH.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        moment = datetime.fromtimestamp(_seconds(value), UTC)
+        seconds = next((value / divisor for limit, divisor in _UNITS if value > limit), value)
+        moment = datetime.fromtimestamp(seconds, UTC)
     else:
         moment = moment_of(str(value))
     if moment.year < _EARLIEST_YEAR:
         raise ValueError("it is too long ago for a transcript")
     return stamp(moment)
-
-
-def _seconds(value: float) -> float:
-    return next((value / divisor for limit, divisor in _UNITS if value > limit), value)
 
 
 _APPS = frozenset("app event app_event analytics telemetry metric".split())

@@ -177,7 +177,7 @@ class _Page:
         if heading:
             yield from self._flush()
             self._head(len(heading[1]), heading[2])
-        elif underline and self._is_one_line():
+        elif underline and len(self._block.lines) == 1 and self._indent() is None:
             self._head(1 if underline[1].startswith("=") else 2, self._block.lines.pop().text.strip())
         elif _RULE.match(line.text):
             yield from self._flush()
@@ -186,9 +186,6 @@ class _Page:
                 yield from self._flush()
             if line.text.strip() or self._indent() is not None:
                 self._block.add(line, fences=True)
-
-    def _is_one_line(self) -> bool:
-        return len(self._block.lines) == 1 and self._indent() is None
 
     def _indent(self) -> int | None:
         """Return the indentation of the current bullet, or None if the block is not a bullet."""

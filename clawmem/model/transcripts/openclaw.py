@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.model.transcripts.message import (
     Message,
     Read,
-    SkippedLine,
     TranscriptState,
     answered,
     first,
     is_of_group,
+    object_in,
     origin_of,
     role_of,
     said,
@@ -49,16 +49,13 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
         return []
     message = record if kind in _RETOLD else record.get("message")
     if kind != "message" and kind not in _RETOLD:
-        return [SkippedLine(line, f"its type '{kind}' is not known")]
+        raise ValueError(f"its type '{kind}' is not known")
     if not isinstance(message, dict):
-        return [SkippedLine(line, "it has no message")]
-    try:
-        when = time_of(first(record, "timestamp")) or time_of(message.get("timestamp"))
-        base = Message(line, "system", "", when, None, thread.session, word(record.get("id")))
-        about = {key: value for key, value in record.items() if key not in ("type", "kind")}
-        return read_entry(base, about, message, thread)
-    except ValueError as problem:
-        return [SkippedLine(line, str(problem))]
+        raise ValueError("it has no message")
+    when = time_of(first(record, "timestamp")) or time_of(message.get("timestamp"))
+    base = Message(line, "system", "", when, None, thread.session, word(record.get("id")))
+    about = {key: value for key, value in record.items() if key not in ("type", "kind")}
+    return read_entry(base, about, message, thread)
 
 
 # The header that the program adds to messages from a channel; in groups it names the group or the sender.
@@ -86,8 +83,10 @@ def in_group(text: str) -> bool:
     return _GROUP_HEAD.search(found["head"]) is not None or found["sender"] is not None
 
 
-def read_entry(base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: TranscriptState) -> Read:
-    """Yield the events of a message with the keys `about` of its entry. Raise ValueError if its role is unknown."""
+def read_entry(
+    base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: TranscriptState
+) -> Iterator[Message]:
+    """Return the events of a message with the keys `about` of its entry. Raise ValueError if its role is unknown."""
     role = message.get("role")
     if role is None or role in _RETOLD_ROLES:
         return said(base._replace(recalled=True), first(message, "summary", "content"), thread)
@@ -120,21 +119,13 @@ def fits_trajectory(record: Mapping[str, Any]) -> bool:
 
 def read_trajectory(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """Yield the events of one line. What somebody else than the owner wrote gets the trust of an outsider."""
-    data = record.get("data")
-    message = data.get("message") if isinstance(data, dict) else None
+    message = object_in(record.get("data")).get("message")
     if record.get("type") not in _SPOKEN or not isinstance(message, dict) or "role" not in message:
         return []  # events of the run, which repeat what the messages say
-    try:
-        when = time_of(message.get("timestamp")) or time_of(record.get("ts"))
-        identity = word(first(record, "entryId", "id")) or word(message.get("id"))
-        base = Message(line, "system", "", when, None, word(record.get("sessionId")), identity)
-        found = list(read_entry(base, {}, message, thread))
-    except ValueError as problem:
-        return [SkippedLine(line, str(problem))]
-    marked = message.get("__openclaw")
-    if isinstance(marked, dict) and marked.get("senderIsOwner") is False:
-        found = [
-            other_message._replace(trust="external") if isinstance(other_message, Message) else other_message
-            for other_message in found
-        ]
+    when = time_of(message.get("timestamp")) or time_of(record.get("ts"))
+    identity = word(first(record, "entryId", "id")) or word(message.get("id"))
+    base = Message(line, "system", "", when, None, word(record.get("sessionId")), identity)
+    found = read_entry(base, {}, message, thread)
+    if object_in(message.get("__openclaw")).get("senderIsOwner") is False:
+        return [event._replace(trust="external") for event in found]
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from clawmem.errors import GitFailed
 from clawmem.model.records.change import Author, Change, commit_message
@@ -21,7 +21,7 @@ def import_stream(changes: Sequence[Change], branch: str, parent: str | None, se
     blobs, marks = _blobs(changes)
     parts: list[bytes] = [b"feature done\n", *blobs]
     for number, change in enumerate(changes, 1):
-        parts += _commit(change, number, branch, parent if number == 1 else None, seconds)
+        parts.append(commit_lines(change, number, branch, (parent,) if parent and number == 1 else (), seconds))
         parts += [_entry(path, _object(content, marks.get((number, path)))) for path, content in change.writes.items()]
     parts += [f"get-mark :{number}\n".encode() for number in range(1, len(changes) + 1)]
     parts.append(b"done\n")
@@ -49,15 +49,13 @@ def _blobs(changes: Sequence[Change]) -> tuple[list[bytes], dict[tuple[int, str]
     return blobs, marks
 
 
-def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds: int) -> list[bytes]:
-    parts = [f"commit {branch}\nmark :{mark}\n".encode()]
-    if change.author is not None:
-        parts.append(identity_line("author", change.author, seconds))
-    parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
-    parts.append(data_block(commit_message(change).encode()))
-    if parent is not None:
-        parts.append(f"from {parent}\n".encode())
-    return parts
+def commit_lines(change: Change, mark: int, ref: str, parents: Sequence[str], seconds: int) -> bytes:
+    """Return the lines that begin a commit on a ref. Without a parent it follows what the stream has on that ref."""
+    rows = (("author", change.author or CLAWMEM_AUTHOR), ("committer", CLAWMEM_AUTHOR))
+    people = b"".join(f"{role} {_identity(author)} {seconds} +0000\n".encode() for role, author in rows)
+    lines = "".join(f"{'merge' if place else 'from'} {name}\n" for place, name in enumerate(parents))
+    message = data_block(commit_message(change).encode())
+    return f"commit {ref}\nmark :{mark}\n".encode() + people + message + lines.encode()
 
 
 def _object(content: bytes | None, mark: int | None) -> bytes | None:
@@ -72,11 +70,10 @@ def _entry(path: str, name: bytes | None) -> bytes:
     return b"D %s\n" % quoted_path(path) if name is None else b"M 100644 %s %s\n" % (name, quoted_path(path))
 
 
-def identity_line(role: str, author: Author, seconds: int) -> bytes:
-    """Return the author or committer line; `role` is "author" or "committer"."""
+def _identity(author: Author) -> str:
     name = "".join(character for character in author.name if character not in "<>\n").strip() or "unknown"
     email = "".join(character for character in author.email if character not in "<>\n ")
-    return f"{role} {name} <{email}> {seconds} +0000\n".encode()
+    return f"{name} <{email}>"
 
 
 def data_block(content: bytes) -> bytes:
@@ -120,27 +117,23 @@ def sign_commits(vault: Vault, unsigned: Sequence[str], branch: str, parent: str
 def _signed(vault: Vault, name: str, parent: str | None) -> str:
     described = vault.git.run("log", "-1", f"--format={_FORM}", name).decode()
     tree, author, email, seconds, words = described.split("\0", 4)
-    identity = {
-        "GIT_AUTHOR_NAME": author,
-        "GIT_AUTHOR_EMAIL": email,
-        "GIT_AUTHOR_DATE": f"{seconds} +0000",
-        "GIT_COMMITTER_NAME": CLAWMEM_AUTHOR.name,
-        "GIT_COMMITTER_EMAIL": CLAWMEM_AUTHOR.email,
-        "GIT_COMMITTER_DATE": f"{seconds} +0000",
-    }
-    parents = ["-p", parent] if parent else []
-    return commit_signed(vault, identity, (tree, *parents), words.encode())
+    return commit_signed(vault, Author(author, email), seconds, tree, [parent] if parent else [], words)
 
 
-def commit_signed(vault: Vault, identity: Mapping[str, str], arguments: Sequence[str], words: bytes) -> str:
-    """Create one signed commit and return its name. `words` is the message.
+def commit_signed(vault: Vault, author: Author, seconds: str, tree: str, parents: Sequence[str], words: str) -> str:
+    """Create one signed commit and return its name. `seconds` is its Unix time, `words` the message.
 
     The program and key come from the user's git configuration, and from the repository's if it was accepted on this
     machine.
     """
+    identity: dict[str, str] = {}
+    for role, person in (("AUTHOR", author), ("COMMITTER", CLAWMEM_AUTHOR)):
+        values = {"NAME": person.name, "EMAIL": person.email, "DATE": f"{seconds} +0000"}
+        identity |= {f"GIT_{role}_{key}": value for key, value in values.items()}
+    named = [part for parent in parents for part in ("-p", parent)]
     try:
         with vault.git.with_environment(identity), vault.git.with_user_config():
-            return vault.git.run("commit-tree", *arguments, "-S", "-F", "-", stdin=words).decode().strip()
+            return vault.git.run("commit-tree", tree, *named, "-S", "-F", "-", stdin=words.encode()).decode().strip()
     except GitFailed as problem:
         unused = vault.git.ignored_settings()
         if unused:

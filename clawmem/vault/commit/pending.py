@@ -10,7 +10,7 @@ from clawmem.errors import InvalidInput, NeedsDecision, Refused, StorageFailed
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import check_inside
 from clawmem.model.records.strict_json import checksum
-from clawmem.vault.disk import partial_path
+from clawmem.vault.disk import partial_path, writer_lock
 from clawmem.vault.git.index import (
     ADD_TO_INDEX,
     REMOVE_FROM_INDEX,
@@ -76,6 +76,18 @@ def is_pending(vault: Vault) -> bool:
 def clear_pending(vault: Vault) -> None:
     """Delete the note: the transaction is complete."""
     vault.disk.remove(vault.state / PENDING_FILE)
+
+
+@contextmanager
+def write_lock(vault: Vault, wait: float, purpose: str) -> Iterator[None]:
+    """Hold the writer lock, as do the git processes that start meanwhile. Raise Locked after `wait` seconds."""
+    vault.prepare_state()
+    with writer_lock(vault.state / "lock", wait, purpose) as descriptor:
+        vault.git.inherited_descriptors = (descriptor,)
+        try:
+            yield
+        finally:
+            vault.git.inherited_descriptors = ()
 
 
 @contextmanager
@@ -163,9 +175,14 @@ def update_git_index(
         started.abandon()
     with replace_index(vault):
         _update(vault, [path for path in paths if path not in set(kept)])
-        if kept:
-            names = _names(f":(literal){path}" for path in kept)
-            vault.git.run("reset", "--quiet", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=names)
+        run_with_paths(vault, kept, "reset", "--quiet", "HEAD")
+
+
+def run_with_paths(vault: Vault, paths: Sequence[str], *command: str) -> None:
+    """Run a git command for exactly these files, if there are any."""
+    if paths:
+        names = _names(f":(literal){path}" for path in paths)
+        vault.git.run(*command, "--pathspec-from-file=-", "--pathspec-file-nul", stdin=names)
 
 
 def _update(vault: Vault, paths: Sequence[str]) -> None:

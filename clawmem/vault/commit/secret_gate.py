@@ -26,25 +26,15 @@ _WITHOUT_WORDS = UPKEEP | {"undo"}
 _NAMES = frozenset("Clawmem-Op Fact Entity Supersedes Event Undoes Proposal".split())
 
 
-def allowed(settings: Settings, text: str, what: str) -> str:
+def allowed(settings: Settings, text: str, what: str, is_name: bool = False) -> str:
     """A text as it may be kept: without its credentials where the settings say `redact`, else SecretFound where it has
-    one."""
-    match = find_secret(text)
+    one. A name, of a session or another thing, may look random, as ids do, and is masked as a whole."""
+    match = find_known_secret(text) if is_name else find_secret(text)
     if match is None:
         return text
     if settings.words("secrets.action") != "redact":
         raise SecretFound(match.rule, what)
-    return redact(text)
-
-
-def allowed_name(settings: Settings, name: str, what: str) -> str:
-    """Like `allowed`, for what names a session or another thing: it may look random, as ids do."""
-    match = find_known_secret(name)
-    if match is None:
-        return name
-    if settings.words("secrets.action") != "redact":
-        raise SecretFound(match.rule, what)
-    return f"[redacted: {match.rule}]"
+    return f"[redacted: {match.rule}]" if is_name else redact(text)
 
 
 def screened(changes: Sequence[Change], seen: ReadSet, settings: Settings, purpose: str) -> Sequence[Change]:

@@ -37,10 +37,10 @@ from clawmem.vault.commit.pending import (
     refuse_interrupted,
     remove_consumed,
     update_git_index,
+    write_lock,
     write_pending,
 )
 from clawmem.vault.commit.secret_gate import screened
-from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
 from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
 from clawmem.vault.git.merge_driver import install_attributes, install_hook
@@ -234,15 +234,12 @@ class Transaction:
             names = write(changes, head.branch, head.commit)
         except GitFailed as problem:
             names = self._after_failure(pending, head, problem)
-        self._record_commits(names, head.commit)
-        self.base = head.commit
-        return names
-
-    def _record_commits(self, names: Sequence[str], parent: str | None) -> None:
         try:
-            record_commits(self.vault, names, parent)
+            record_commits(self.vault, names, head.commit)
         except OSError as problem:
             self.notices.append(f"committed, but not recorded as made here: {problem}")
+        self.base = head.commit
+        return names
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
         stream = import_stream(changes, branch, parent, int(self.now.timestamp()))
@@ -319,6 +316,18 @@ class Transaction:
         if tail is not None:
             tail.join()
 
+    def end(self) -> None:
+        """Wait for the last commit, and end git processes that were not needed."""
+        self.wait()
+        if self._scan is not None:
+            self._scan.kill()
+            self._scan.communicate()
+        if self._importer is not None:
+            # Without input it ends by itself.
+            self._importer.communicate(b"")
+            if self._importer.returncode:
+                clear_crash_reports(self.vault)
+
 
 def repeat_if_changed(act: Callable[[], _Result]) -> _Result:
     """Return the result of `act`, which is begun again each time that it raises ChangedMeanwhile, at most ten times."""
@@ -351,10 +360,8 @@ def transaction(
     vault.check_writable()
     if vault.settings.unread is not None:
         raise vault.settings.unread  # the settings may forbid this write
-    vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
-    with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
-        vault.git.inherited_descriptors = (descriptor,)
+    with write_lock(vault, limit, purpose):
         started = Transaction(
             vault, now, purpose, caller if caller and caller.agent and not caller.unattended else None
         )
@@ -367,20 +374,7 @@ def transaction(
             add_restore_hint(vault, problem)
             raise
         finally:
-            started.wait()
-            _abandon(started)
-            vault.git.inherited_descriptors = ()
-
-
-def _abandon(unused: Transaction) -> None:
-    if unused._scan is not None:
-        unused._scan.kill()
-        unused._scan.communicate()
-    if unused._importer is not None:
-        # Without input it ends by itself.
-        unused._importer.communicate(b"")
-        if unused._importer.returncode:
-            clear_crash_reports(unused.vault)
+            started.end()
 
 
 def _refuse_large(changes: Sequence[Change]) -> None:
@@ -410,8 +404,7 @@ class DryRun(Transaction):
         """Find the files that differ from HEAD."""
         refuse_interrupted(self.vault)
         edited = finish_scan(self.vault, start_scan(self.vault))
-        head = self.vault.head().commit
-        self._committed = self.vault.contents_at(head, edited) if head and edited else {}
+        self._committed = self.vault.committed(edited)
         if edited:
             self.notices.append(
                 f"{counted(len(edited), 'file')} edited by hand would be committed first,"

@@ -43,13 +43,12 @@ def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
     This includes files that depend on them: the rest of a copied folder, and deletions in the folder it was copied
     from.
     """
-    head = vault.head().commit
     items = [path for path in good if file_kind(path) is ITEMS_FILE]
-    committed = vault.contents_at(head, items) if head and items else {}
+    committed = vault.committed(items)
     now = {path: _ids(path, good[path]) for path in items}
-    before = {path: _ids(path, committed.get(path)) for path in items}
+    before = {path: _ids(path, committed[path]) for path in items}
     arrived = {path: now[path] - before[path] for path in items}
-    elsewhere = find_in_head(vault, {key for keys in arrived.values() for key in keys}) if head else {}
+    elsewhere = find_in_head(vault, {key for keys in arrived.values() for key in keys})
     refused: dict[str, Refused] = {}
     sources: set[str] = set()
     for path in sorted(items):

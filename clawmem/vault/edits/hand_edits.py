@@ -79,10 +79,8 @@ def _without_their_other_half(
 ) -> list[tuple[str, ClawmemError]]:
     """The valid files that must wait: facts moved between them and a file that is left alone. To commit one half of
     the move would lose the facts."""
-    head = vault.head().commit
     paths = [path for path in (*good, *bad) if handling(path).merge == FACTS]
-    stood = vault.contents_at(head, paths) if head else {}
-    before = {place_of(path): _ids(stood.get(path)) for path in paths}
+    before = {place_of(path): _ids(data) for path, data in vault.committed(paths).items()}
     after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
     went = facts_moved(before, after)
     blocked = {place_of(path): path for path in bad}
@@ -118,20 +116,17 @@ def _ids(data: bytes | None) -> dict[str, None]:
 def _refuse_secret_name(vault: Vault, path: str) -> None:
     """Raise SecretFound, without the credential, where the path of a new file contains one."""
     match = find_secret(path)
-    head = vault.head().commit
-    if match is None or (head and vault.contents_at(head, [path])[path] is not None):
-        return
-    raise SecretFound(match.rule, f"The name {'/'.join(map(redact, path.split('/')))}")
+    if match and vault.committed([path])[path] is None:
+        raise SecretFound(match.rule, f"The name {'/'.join(map(redact, path.split('/')))}")
 
 
 def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
     """Raise Refused where an edit removes the record of a redaction."""
-    head = vault.head().commit
-    if head is None or handling(path).undo != REDACTIONS:
+    if handling(path).undo != REDACTIONS:
         return
     from clawmem.model.history.redaction import lacks_record  # few vaults have such a file, and nobody edits it
 
-    if lacks_record(data, vault.contents_at(head, [path])[path]):
+    if lacks_record(data, vault.committed([path])[path]):
         raise Refused(
             f"{path} is not committed: it lacks records of redactions, which must be kept.",
             f"Restore it: `git checkout HEAD -- {path}`.",
@@ -142,10 +137,7 @@ def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
     """Raise SecretFound where an edit adds a credential that history does not hold yet."""
     text = (data or b"").decode(errors="replace")
     matches = find_secrets(text)
-    if not matches:
-        return
-    head = vault.head().commit
-    standing = ((vault.contents_at(head, [path])[path] if head else None) or b"").decode(errors="replace")
+    standing = (vault.committed([path])[path] or b"").decode(errors="replace") if matches else ""
     for match in matches:
         if text[match.start : match.end] not in standing:
             raise SecretFound(match.rule, f"{path}:{text.count(chr(10), 0, match.start) + 1}")
@@ -168,10 +160,8 @@ _SHOWN = 12
 
 def unreadable_files(vault: Vault, paths: Iterable[str]) -> dict[str, ClawmemError]:
     """Return those of the files that are unreadable in HEAD, with the error and a hint for restoring them."""
-    head = vault.head().commit
-    wanted = list(paths)
     found: dict[str, ClawmemError] = {}
-    for path, data in (vault.contents_at(head, wanted) if head and wanted else {}).items():
+    for path, data in vault.committed(paths).items():
         problem = _problem_of(path, data)
         if problem is not None:
             problem.hint = restore_hint(vault, path)
@@ -236,13 +226,9 @@ def find_renamed(before: Files, after: Files, moved: Mapping[tuple[str, str], in
         removed = all(before.get(path) is not None and after.get(path, b"") is None for path in old_paths)
         added = all(before.get(path) is None and after.get(path) is not None for path in new_paths)
         went = [pair for pair in moved if old in pair or new in pair]
-        if removed and added and went == [(old, new)] and number == len(_renames_ids(before, old)):
+        whole = removed and number == len(parse_items(before[old_paths[0]] or b"", old_paths[0]))
+        if whole and added and went == [(old, new)]:
             yield old, new
-
-
-def _renames_ids(files: Files, name: str) -> list[str]:
-    path = items_path(name)
-    return [fact.id for fact in parse_items(files[path] or b"", path)]
 
 
 def add_old_path_aliases(

@@ -32,6 +32,7 @@ from clawmem.vault.exchange.remote_process import create_parents, run_remote_git
 from clawmem.vault.git.acceptance import accept, another_was_accepted
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import PENDING_FILE, common_dir_of, git_dir_of
+from clawmem.vault.history.points import is_shallow
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -194,11 +195,6 @@ def refuse_shallow(vault: Vault) -> None:
         )
 
 
-def is_shallow(vault: Vault) -> bool:
-    """Return whether this is a shallow clone."""
-    return (common_dir_of(vault.git_dir) / "shallow").exists()
-
-
 def shallow_commits(vault: Vault) -> list[str]:
     """Return the commits of a shallow clone whose parents are missing."""
     data = vault.disk.read(common_dir_of(vault.git_dir) / "shallow")
@@ -234,9 +230,6 @@ def unbundle(root: Path, git: Git, bundle: Path, object_format: str, branch: str
         # git does not fetch into the branch that HEAD is on, so HEAD names a branch without commits meanwhile.
         git.run("symbolic-ref", "HEAD", "refs/clawmem/unborn")
         git.run("fetch", "--quiet", "--no-tags", str(bundle), "+refs/*:refs/*", "HEAD")
-    except GitFailed as problem:
-        raise DamagedBackup(problem.message.rstrip(".")) from problem
-    try:
         if branch is not None:
             git.run("symbolic-ref", "HEAD", branch)
         else:
@@ -275,12 +268,6 @@ def object_format(git: Git) -> str:
     return git.run("rev-parse", "--show-object-format").decode().strip()
 
 
-def refs_by_name(git: Git) -> dict[str, str]:
-    """Return the commit of every ref of a repository, by ref name."""
-    rows = git.run("for-each-ref", "--format=%(objectname) %(refname)").decode().splitlines()
-    return {name: commit for commit, name in (row.split(" ", 1) for row in rows)}
-
-
 MANIFEST = "manifest.json"
 CHECKSUM = "manifest.sha256"
 BUNDLE = "vault.bundle"
@@ -299,10 +286,8 @@ def measure_file(path: Path) -> ManifestMember:
 
 def write_archive(target: Path, manifest: Manifest, parts: Mapping[str, Path]) -> None:
     """Write the backup file and wait until it is on the disk."""
-    import os
-
     manifest_bytes = render_manifest(manifest)
-    with open(target, "xb", opener=_private) as file:
+    with open(target, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
             for name, data in ((MANIFEST, manifest_bytes), (CHECKSUM, _checksum(manifest_bytes))):
                 archive.addfile(_header(name, len(data)), io.BytesIO(data))
@@ -368,12 +353,6 @@ def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     if found is None:
         raise DamagedBackup(f"it does not contain {name}")
     return found  # type: ignore[no-any-return]
-
-
-def _private(path: str, flags: int) -> int:
-    import os
-
-    return os.open(path, flags, 0o600)
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:

@@ -18,7 +18,7 @@ from clawmem.model.history.entry import CommitInfo
 from clawmem.model.kinds import handling
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.exchange.remote_process import run_remote_git
-from clawmem.vault.git.git import Git
+from clawmem.vault.git.git import Git, complaint_of
 from clawmem.vault.git.refs import read_ref
 
 _REF = "refs/clawmem/head"
@@ -262,13 +262,10 @@ def _blob(mode: str, name: str) -> str | None:
 
 
 def _fetch_error(address: str, complaint: str) -> RemoteFailed:
-    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
-    words = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no answer")
-    words = words.removeprefix("fatal:").removeprefix("error:").strip(" .")
     hint = "Check the address with `git ls-remote`, and the keys of the user that runs the worker."
     if "dubious ownership" in complaint:
         hint = "Allow it once: `git config --global --add safe.directory PATH`."
-    return RemoteFailed(f"{address} could not be fetched: {words}.", hint)
+    return RemoteFailed(f"{address} could not be fetched: {complaint_of(complaint, 'no answer')}.", hint)
 
 
 def _lost(blob: str) -> GitFailed:

@@ -16,7 +16,7 @@ from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.language.text import one_line, visible
 from clawmem.vault.exchange.remote_process import RemoteOutput, run_remote_git
 from clawmem.vault.git.config import ConfigEntry, join_names, read_config, split_plain
-from clawmem.vault.git.git import Git
+from clawmem.vault.git.git import Git, complaint_of
 from clawmem.vault.git.refs import Head, git_dir_of, read_ref
 from clawmem.vault.vault import Vault
 
@@ -202,7 +202,10 @@ def fetch(
     spec = f"{'+' if rewritten else ''}refs/heads/{branch}:{tracking}"
     output = _run(vault, remote, ("fetch", "--no-tags", "--progress"), spec, on_progress, seconds)
     if output.code == 0:
-        return _fetched(vault, remote, branch)
+        commit = read_ref(vault.git_dir, tracking)
+        if commit is None:
+            raise RemoteFailed(f"{remote.name} returned no commit of {branch}.", "Check it with `git ls-remote`.")
+        return commit
     if _NO_BRANCH in output.complaint:
         return None
     if any("[rejected]" in line and f" {tracking} " in line for line in output.complaint.splitlines()):
@@ -212,13 +215,6 @@ def fetch(
             "`clawmem sync --allow-rewritten` restores the old history.",
         )
     raise remote_failure("fetched from", remote.name, output)
-
-
-def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
-    commit = read_ref(vault.git_dir, tracking_ref(remote.name, branch))
-    if commit is None:
-        raise RemoteFailed(f"{remote.name} returned no commit of {branch}.", "Check it with `git ls-remote`.")
-    return commit
 
 
 def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnProgress | None, seconds: float) -> bool:
@@ -283,9 +279,7 @@ def _refused(remote: str, branch: str, reason: str, output: RemoteOutput) -> Rem
 
 def remote_failure(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
     """Return the error for a git command that could not do something with a remote, with a hint that fits."""
-    lines = [line.strip() for line in output.complaint.splitlines()]
-    messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
-    words = messages[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if messages else "it did not answer"
+    words = complaint_of(output.complaint, "it did not answer")
     if output.code is None:
         words += " (sync.timeout_seconds)"
     hint = next((text for sign, text in _HINTS.items() if sign in output.complaint), _UNREACHABLE)
@@ -298,7 +292,9 @@ def set_remote_head(vault: Vault, remote: Remote, branch: str, seconds: float) -
     If it is a bare repository on this machine, its HEAD is set to that branch. Return a notice about what was done or
     is left to do, or None.
     """
-    if not _has_no_head(vault, remote, seconds):
+    with vault.git.with_environment(remote.variables):
+        output = run_remote_git(vault.git, ("ls-remote", "--", remote.name, "HEAD"), seconds)
+    if output.code != 0 or output.printed.strip():
         return None
     order = ("symbolic-ref", "HEAD", f"refs/heads/{branch}")
     place = _bare_here(vault, remote)
@@ -312,12 +308,6 @@ def set_remote_head(vault: Vault, remote: Remote, branch: str, seconds: float) -
         f"HEAD of {remote.name} names a branch that does not exist, so a clone checks nothing out: run `{command}`"
         f"{'' if place else ' in it'}, or clone with `git clone --branch {branch}`"
     )
-
-
-def _has_no_head(vault: Vault, remote: Remote, seconds: float) -> bool:
-    with vault.git.with_environment(remote.variables):
-        output = run_remote_git(vault.git, ("ls-remote", "--", remote.name, "HEAD"), seconds)
-    return output.code == 0 and not output.printed.strip()
 
 
 def _bare_here(vault: Vault, remote: Remote) -> str | None:

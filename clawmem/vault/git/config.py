@@ -229,14 +229,6 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-# A view of the repository for git that hides configuration other than plain data.
-#
-# git cannot ignore a repository's own configuration: no option overrides included files, or settings whose first value
-# counts. But git reads the configuration from the shared folder that `GIT_COMMON_DIR` names (made for linked work
-# trees). So git gets a temporary folder with links to the objects and refs of the repository, and with a configuration
-# and attributes of its own.
-
-
 _NOT_LINKED = frozenset((CONFIG, "config.worktree", "commondir", "gitdir", "hooks", "clawmem", "info"))
 # Files that git creates when it needs them.
 _MADE_LATER = ("packed-refs", "shallow")

@@ -114,7 +114,11 @@ class Git:
         git_dir = git_dir_of(self.root)
         if git_dir is None:
             return dict(self.environment)
-        self._check(git_dir)
+        if not self._checked:
+            from clawmem.vault.git.folder import check_git_dir  # a search runs no git
+
+            check_git_dir(git_dir)
+            self._checked = True
         if self._user_config:
             limits = (
                 {}
@@ -139,13 +143,6 @@ class Git:
             return ()
         view = self._view_of(git_dir)
         return () if view is None or self._is_accepted(git_dir) else view.hidden
-
-    def _check(self, git_dir: Path) -> None:
-        if not self._checked:
-            from clawmem.vault.git.folder import check_git_dir  # a search runs no git
-
-            check_git_dir(git_dir)
-            self._checked = True
 
     def _is_accepted(self, git_dir: Path) -> bool:
         from clawmem.vault.git.acceptance import is_accepted  # only for remotes
@@ -351,11 +348,17 @@ def lost_object_error(name: str) -> GitFailed:
     )
 
 
+def complaint_of(errors: str, otherwise: str) -> str:
+    """Return git's first message in its stderr, else the first line of it, without the mark; `otherwise` if it is
+    empty."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines or [otherwise]
+    return messages[0].removeprefix("fatal:").removeprefix("error:").strip().rstrip(" .")
+
+
 def git_error(name: str, code: int, errors: bytes) -> GitFailed:
     """Return the error for a failed git command, with git's own message and a hint for known causes."""
-    lines = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
-    messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines or [f"exit code {code}"]
-    words = messages[0].removeprefix("fatal:").removeprefix("error:").strip().rstrip(".")
+    words = complaint_of(errors.decode(errors="replace"), f"exit code {code}")
     hint = "Run `clawmem doctor`."
     if "dubious ownership" in words:
         hint = "Allow it once: `git config --global --add safe.directory PATH`."

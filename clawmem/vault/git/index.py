@@ -56,9 +56,9 @@ def lock_index(vault: Vault) -> list[str]:
         if waited > _PATIENCE:
             raise Locked("Another git command is running in the vault.", "Try again when it has finished.")
         if waited > _SOON:
-            from clawmem.vault.git.stale_locks import clear_index_lock  # most git commands end before that
+            from clawmem.vault.git.stale_locks import clear_locks  # most git commands end before that
 
-            notices += clear_index_lock(vault)
+            notices += clear_locks(vault, [path])
         time.sleep(_NAP)
 
 
@@ -80,9 +80,9 @@ def is_merging(vault: Vault) -> bool:
         return False
     if abs(time.time() - began) > _LONGEST_MERGE:
         return False
-    from clawmem.vault.git.stale_locks import merge_at_work  # reads the list of processes
+    from clawmem.vault.git.stale_locks import git_at_work  # reads the list of processes
 
-    return merge_at_work(vault)
+    return git_at_work(vault, merges_only=True)
 
 
 @contextmanager

@@ -90,23 +90,8 @@ def read_head(git_dir: Path) -> Head:
 def _is_branch(name: str) -> bool:
     """Return whether a ref name is valid, so that its file is below the folder of refs."""
     parts = name.split("/")
-    return parts[0] == "refs" and len(parts) > 1 and name.isprintable() and all(_is_part(part) for part in parts)
-
-
-def _is_part(part: str) -> bool:
-    return bool(part) and not part.startswith(".") and not part.endswith(".lock")
-
-
-def _loose(common: Path, name: str) -> str | None:
-    """Return the contents of the file of a ref, or None if it does not exist."""
-    try:
-        return _text(common / name)
-    except IsADirectoryError:
-        return None
-    except OSError as problem:
-        if problem.errno == errno.ENAMETOOLONG:
-            return None
-        raise
+    whole = all(part and not part.startswith(".") and not part.endswith(".lock") for part in parts)
+    return parts[0] == "refs" and len(parts) > 1 and name.isprintable() and whole
 
 
 def _text(path: Path) -> str | None:
@@ -116,8 +101,15 @@ def _text(path: Path) -> str | None:
 
 
 def _loose_commit(common: Path, branch: str) -> str | None:
-    """Return the commit in the file of a branch, or None if it does not exist. Raise GitFailed if it is damaged."""
-    loose = _loose(common, branch)
+    """Return the commit in the file of a ref, or None if it does not exist. Raise GitFailed if it is damaged."""
+    try:
+        loose = _text(common / branch)
+    except IsADirectoryError:
+        return None
+    except OSError as problem:
+        if problem.errno == errno.ENAMETOOLONG:
+            return None
+        raise
     return None if loose is None else _name(loose, branch)
 
 
@@ -206,8 +198,7 @@ def _packed_lines(common: Path) -> list[str]:
 def read_ref(git_dir: Path, name: str) -> str | None:
     """Return the commit of one of clawmem's own refs, or None if it does not exist."""
     common = common_dir_of(git_dir)
-    loose = _loose(common, name)
-    return _packed(common, name) if loose is None else _name(loose, name)
+    return _loose_commit(common, name) or _packed(common, name)
 
 
 def refs_below(git_dir: Path, folder: str) -> list[str]:

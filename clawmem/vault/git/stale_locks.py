@@ -30,12 +30,7 @@ def clear_stale_locks(vault: Vault) -> list[str]:
     if not (vault.state / PENDING_FILE).exists():
         unlock_index(vault)
     ours = holds_index_lock(vault)
-    return _cleared(vault, (path for path in lock_files(vault) if not (ours and path == index_lock_path(vault))))
-
-
-def clear_index_lock(vault: Vault) -> list[str]:
-    """Remove the lock on git's index if it is stale, and return a notice. Requires the writer lock."""
-    return _cleared(vault, [index_lock_path(vault)])
+    return clear_locks(vault, (path for path in lock_files(vault) if not (ours and path == index_lock_path(vault))))
 
 
 def ref_locks(vault: Vault) -> list[Path]:
@@ -46,10 +41,11 @@ def ref_locks(vault: Vault) -> list[Path]:
 
 def clear_ref_locks(vault: Vault) -> list[str]:
     """Remove the stale ones of `ref_locks` and return notices. Requires the writer lock."""
-    return _cleared(vault, ref_locks(vault))
+    return clear_locks(vault, ref_locks(vault))
 
 
-def _cleared(vault: Vault, paths: Iterable[Path]) -> list[str]:
+def clear_locks(vault: Vault, paths: Iterable[Path]) -> list[str]:
+    """Remove the stale ones of some lock files and return notices. Requires the writer lock."""
     notices = []
     for path in paths:
         if _was_released(vault, path):
@@ -133,16 +129,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_ino, status.st_ctime_ns
 
 
-def git_at_work(vault: Vault) -> bool:
-    """Return whether a git process runs in the vault. False if processes cannot be listed."""
-    places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes() or ())
-
-
-def merge_at_work(vault: Vault) -> bool:
-    """Return whether git is merging, pulling or rebasing in the vault. False if processes cannot be listed."""
-    places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_merge(entry) and _is_git_in(entry, places, vault.git_dir / "none") for entry in _processes() or ())
+def git_at_work(vault: Vault, merges_only: bool = False) -> bool:
+    """Return whether a git process runs in the vault, or one that merges, pulls or rebases. False if processes cannot
+    be listed."""
+    places, entries = {vault.root.resolve(), vault.git_dir.resolve()}, _processes() or ()
+    wanted = filter(_is_merge, entries) if merges_only else entries
+    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in wanted)
 
 
 def _is_merge(process: Path) -> bool:

@@ -50,9 +50,11 @@ def merge_point(vault: Vault) -> MergePoint | None:
 
 
 def new_merges(vault: Vault, point: MergePoint) -> list[GitMerge]:
-    """Return the merges that git has made up to a point since the last check, oldest first."""
+    """Return the merges that clawmem did not make, up to a point since the last check, oldest first."""
     kept = (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[2].strip()
-    return merges_between(vault, kept or point.mark.partition(" ")[0], point.head)
+    since = kept or point.mark.partition(" ")[0]
+    printed = vault.git.try_run("log", _FORM, "--merges", f"--max-count={_MOST}", f"{since}..{point.head}", "--")
+    return [row.merge for row in _rows(printed or b"") if row.merge][::-1]
 
 
 def mark_merges_complete(vault: Vault, point: MergePoint) -> None:
@@ -100,12 +102,6 @@ def is_completed(vault: Vault, merge: GitMerge) -> bool:
     form = f"--format=%(trailers:key={COMPLETES},valueonly)"
     grep = ("--fixed-strings", f"--grep={COMPLETES}: {merge.commit}")
     return merge.commit in vault.git.run("log", form, *grep, f"{merge.commit}..HEAD", "--").decode().split()
-
-
-def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:
-    """Return the merges between two commits that clawmem did not make, oldest first."""
-    printed = vault.git.try_run("log", _FORM, "--merges", f"--max-count={_MOST}", f"{old}..{new}", "--")
-    return [row.merge for row in _rows(printed or b"") if row.merge][::-1]
 
 
 class IncomingCommits(NamedTuple):

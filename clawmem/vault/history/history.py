@@ -68,14 +68,6 @@ class History:
         point = points.point_at(self.vault, text, now)
         return self.entry(point.commit) if point else None
 
-    def resolve(self, text: str) -> str | None:
-        """Return the full name of the commit that `text` refers to, or None."""
-        return points.find_commit(self.vault, text)
-
-    def last_at(self, moment: str) -> str | None:
-        """Return the last commit of the main line at or before an ISO time, or None."""
-        return points.last_commit_at(self.vault, moment)
-
     def positions(self) -> Mapping[str, int]:
         """Return the position of each commit, counted backwards from HEAD. No parent comes before its child."""
         names = self.vault.git.run("rev-list", "--topo-order", "HEAD", "--").decode().split()

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.errors import ChangedMeanwhile, GitFailed, Locked, NeedsDecision, Refused
 from clawmem.model.records.change import Change, commit_message
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.settings import settings_from_mapping
-from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, commit_signed, data_block, identity_line, quoted_path
+from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, commit_lines, commit_signed, data_block, quoted_path
 from clawmem.vault.commit.pending import (
     PendingCommit,
     clear_pending,
     finish_pending,
     locked_index,
+    run_with_paths,
     update_git_index,
+    write_lock,
     write_pending,
 )
 from clawmem.vault.commit.transaction import Transaction
-from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.index import replace_index
 from clawmem.vault.git.merge_driver import install_attributes
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
-from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions, resolve_ref
+from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, find_commit, read_versions
 from clawmem.vault.state.local_settings import effective_settings
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -54,7 +56,10 @@ def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: E
         stream = _stream(parents, change, entries, seconds)
         importer = vault.git.start(*(_WITHOUT_SYNC if len(entries) <= _SMALL_MERGE else ()), *_IMPORT)
         made = vault.git.finish(importer, _IMPORT[0], stream).decode().strip()
-        return _signed(vault, made, parents, change, seconds) if vault.settings.flag("git.sign") else made
+        if not vault.settings.flag("git.sign"):
+            return made
+        author, tree = change.author or CLAWMEM_AUTHOR, f"{made}^{{tree}}"
+        return commit_signed(vault, author, str(seconds), tree, parents, commit_message(change))
     except GitFailed:
         clear_crash_reports(vault)
         vault.git.try_run("update-ref", "-d", _MERGE_REF)
@@ -62,12 +67,7 @@ def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: E
 
 
 def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> bytes:
-    parts = [f"feature done\ncommit {_MERGE_REF}\nmark :1\n".encode()]
-    parts.append(identity_line("author", change.author or CLAWMEM_AUTHOR, seconds))
-    parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
-    parts.append(data_block(commit_message(change).encode()))
-    parts.append(f"from {parents[0]}\n".encode())
-    parts += [f"merge {parent}\n".encode() for parent in parents[1:]]
+    parts = [b"feature done\n", commit_lines(change, 1, _MERGE_REF, parents, seconds)]
     for path in sorted(entries, key=lambda path: (entries[path] is not None, path)):
         entry = entries[path]
         if entry is None:
@@ -78,20 +78,6 @@ def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: i
             parts += [f"M {REGULAR_MODE} inline ".encode() + quoted_path(path) + b"\n", data_block(entry)]
     parts.append(b"get-mark :1\ndone\n")
     return b"".join(parts)
-
-
-def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, seconds: int) -> str:
-    author = change.author or CLAWMEM_AUTHOR
-    identity = {
-        "GIT_AUTHOR_NAME": author.name,
-        "GIT_AUTHOR_EMAIL": author.email,
-        "GIT_AUTHOR_DATE": f"{seconds} +0000",
-        "GIT_COMMITTER_NAME": CLAWMEM_AUTHOR.name,
-        "GIT_COMMITTER_EMAIL": CLAWMEM_AUTHOR.email,
-        "GIT_COMMITTER_DATE": f"{seconds} +0000",
-    }
-    named = [part for parent in parents for part in ("-p", parent)]
-    return commit_signed(vault, identity, (f"{made}^{{tree}}", *named), commit_message(change).encode())
 
 
 def fast_forward(started: Transaction, base: str, target: str, subject: str, along: str = "") -> FileStates | None:
@@ -110,20 +96,20 @@ def fast_forward(started: Transaction, base: str, target: str, subject: str, alo
     plain = sorted(
         path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
     )
-    batches = _FileStatesByBatch(vault, changed, plain)
+    states = _by_batch(vault, changed, plain)
     with locked_index(vault):
         branch = _branch_at(vault, base)
         started.refuse_unsafe(plain)
-        _refuse_edited(vault, batches)
+        _refuse_edited(vault, states())
         write_pending(vault, PendingCommit(base, tuple(plain), subject, ()))
         try:
             lines = f"update {branch} {target} {base}\n{along}"
             vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", stdin=lines.encode())
         except GitFailed as problem:
             _check_moved(vault, base, target, problem)
-        _update_files(started, plain, batches)
+        _update_files(started, plain, states())
         _update_other_files(vault, changed, sorted(changed.paths - set(plain)))
-    return batches.whole() if len(plain) == len(changed.paths) else None
+    return next(states(), None) if len(plain) == len(changed.paths) <= _BATCH else None
 
 
 class FileStates(NamedTuple):
@@ -133,34 +119,19 @@ class FileStates(NamedTuple):
     new: Mapping[str, bytes | None]
 
 
-class _FileStatesByBatch:
-    """The changed files in batches. If there is only one batch, git is asked only once."""
+def _by_batch(vault: Vault, changed: Versions, paths: Sequence[str]) -> Callable[[], Iterator[FileStates]]:
+    """Return a function that reads the changed files in batches. If there is only one, git is asked only once."""
+    batches = [tuple(paths[start : start + _BATCH]) for start in range(0, len(paths), _BATCH)]
+    sides = (changed.base, changed.theirs)
 
-    def __init__(self, vault: Vault, changed: Versions, paths: Sequence[str]) -> None:
-        self._vault = vault
-        self._changed = changed
-        self._batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
-        self._only: FileStates | None = None
-
-    def __iter__(self) -> Iterator[FileStates]:
-        if self._only is not None:
-            yield self._only
-            return
-        for batch in self._batches:
-            look = self._read(batch)
-            self._only = look if len(self._batches) == 1 else None
-            yield look
-
-    def whole(self) -> FileStates | None:
-        """Return all of them, or None if there are too many to keep in memory."""
-        return self._only
-
-    def _read(self, paths: Sequence[str]) -> FileStates:
-        sides = (self._changed.base, self._changed.theirs)
-        data = read_versions(self._vault, ((path, side[path]) for side in sides for path in paths if path in side))
+    @lru_cache(maxsize=1)
+    def read(batch: tuple[str, ...]) -> FileStates:
+        data = read_versions(vault, ((path, side[path]) for side in sides for path in batch if path in side))
         return FileStates(
-            *({path: data[side[path].blob] if path in side else None for path in paths} for side in sides)
+            *({path: data[side[path].blob] if path in side else None for path in batch} for side in sides)
         )
+
+    return lambda: map(read, batches)
 
 
 def _branch_at(vault: Vault, base: str) -> str:
@@ -189,7 +160,7 @@ def _is_plain(side: Mapping[str, FileVersion], path: str) -> bool:
     return "\\" not in path and (path not in side or side[path].mode == REGULAR_MODE)
 
 
-def _refuse_edited(vault: Vault, batches: _FileStatesByBatch) -> None:
+def _refuse_edited(vault: Vault, batches: Iterator[FileStates]) -> None:
     for batch in batches:
         for path, old in batch.old.items():
             if vault.read(path) != old:
@@ -199,7 +170,7 @@ def _refuse_edited(vault: Vault, batches: _FileStatesByBatch) -> None:
                 )
 
 
-def _update_files(started: Transaction, paths: Sequence[str], batches: _FileStatesByBatch) -> None:
+def _update_files(started: Transaction, paths: Sequence[str], batches: Iterator[FileStates]) -> None:
     """Update the files. The branch has moved, so the next command completes whatever fails here."""
     vault = started.vault
     kept: list[str] = []
@@ -218,26 +189,20 @@ def _update_other_files(vault: Vault, changed: Versions, paths: Sequence[str]) -
     """Let git update links and executables that nobody changed, because they are not clawmem's."""
     if not paths:
         return
-    with replace_index(vault):
-        _checkout_unchanged(vault, changed, paths)
-
-
-def _checkout_unchanged(vault: Vault, changed: Versions, paths: Sequence[str]) -> None:
     changed_files = vault.git.run("diff-files", "-z", "--name-only").decode(errors="surrogateescape").split("\0")
     unchanged = [
         path
         for path in paths
         if path not in changed_files and (path in changed.base or not os.path.lexists(vault.root / path))
     ]
-    _with_paths(vault, [path for path in unchanged if path in changed.theirs], "checkout", "--quiet", "HEAD")
-    _with_paths(vault, [path for path in unchanged if path not in changed.theirs], "rm", "--quiet", "--force")
-    _with_paths(vault, sorted(set(paths) - set(unchanged)), "reset", "--quiet", "HEAD")
-
-
-def _with_paths(vault: Vault, paths: Sequence[str], *command: str) -> None:
-    if paths:
-        names = "".join(f":(literal){path}\0" for path in paths).encode(errors="surrogateescape")
-        vault.git.run(*command, "--pathspec-from-file=-", "--pathspec-file-nul", stdin=names)
+    commands = (
+        (("checkout", "--quiet", "HEAD"), [path for path in unchanged if path in changed.theirs]),
+        (("rm", "--quiet", "--force"), [path for path in unchanged if path not in changed.theirs]),
+        (("reset", "--quiet", "HEAD"), sorted(set(paths) - set(unchanged))),
+    )
+    with replace_index(vault):
+        for command, some in commands:
+            run_with_paths(vault, some, *command)
 
 
 _STAGES = (0, 2, 3)
@@ -260,19 +225,13 @@ class StoppedMerge(NamedTuple):
 def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
     """Lock the vault while a stopped merge is completed. Yields None if there is none."""
     vault.check_writable()
-    vault.prepare_state()
     _with_readable_settings(vault)
-    wait = vault.settings.number("lock.wait_seconds")
-    with writer_lock(vault.state / "lock", wait, "finish a merge") as descriptor:
-        vault.git.inherited_descriptors = (descriptor,)
-        try:
-            clear_stale_locks(vault)
-            remove_partial_files(vault)
-            install_attributes(vault)
-            finish_pending(vault)
-            yield _stopped(vault)
-        finally:
-            vault.git.inherited_descriptors = ()
+    with write_lock(vault, vault.settings.number("lock.wait_seconds"), "finish a merge"):
+        clear_stale_locks(vault)
+        remove_partial_files(vault)
+        install_attributes(vault)
+        finish_pending(vault)
+        yield _stopped(vault)
 
 
 def _with_readable_settings(vault: Vault) -> None:
@@ -288,13 +247,15 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
     if note is None:
         return None
     heads = note.decode().split()
-    ours, theirs = vault.head().commit, resolve_ref(vault, heads[0])
+    ours, theirs = vault.head().commit, find_commit(vault, heads[0])
     if len(heads) != 1 or ours is None or theirs is None:
         raise NeedsDecision(
             "The unfinished git merge here does not have two parents.", "Cancel it with `git merge --abort`."
         )
     changed = diff_commits(vault, ours, ours, theirs)
-    paths = sorted(changed.paths | set(_staged(vault, ours)))
+    # What differs from our side in git's index or the work tree is part of it, too.
+    staged = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
+    paths = sorted(changed.paths.union(filter(None, staged.split("\0"))))
     file_versions = [(path, side[path]) for side in (changed.base, changed.theirs) for path in paths if path in side]
     data = read_versions(vault, file_versions)
     # If both sides renamed a file, git's merge of it is among the stages of both new names.
@@ -307,12 +268,6 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
         for path in paths
     }
     return StoppedMerge(ours, theirs, {path: vault.read(path) for path in paths if vault.obstacle(path) is None}, known)
-
-
-def _staged(vault: Vault, ours: str) -> list[str]:
-    """Return the files that differ from our side in git's index or the work tree."""
-    printed = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
-    return [path for path in printed.split("\0") if path]
 
 
 def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:

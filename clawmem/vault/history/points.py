@@ -56,7 +56,7 @@ def before_first_commit(vault: Vault, text: str) -> NotFound:
     """Return the error for a date before the first commit."""
     printed = vault.git.run("log", "--format=%ct", "HEAD", "--").decode().split()
     first = stamp_of_seconds(min(map(int, printed)))
-    if _is_shallow(vault):
+    if is_shallow(vault):
         return NotFound(
             f"Nothing is known of {text}: this copy of the vault is shallow, its history starts at {first}.",
             "Fetch the rest with `git fetch --unshallow`, or name a later date.",
@@ -78,7 +78,7 @@ def resolve_commit(vault: Vault, text: str) -> str:
         if len(matches := _with_prefix(vault, text)) > 1:
             raise AmbiguousId(text, matches)
         more = "This copy of the vault is shallow; `git fetch --unshallow` fetches the rest of its history."
-        hint = more if _is_shallow(vault) else _LOG_SHOWS
+        hint = more if is_shallow(vault) else _LOG_SHOWS
         raise NotFound(f"There is no commit '{text}' in the vault.", hint)
     if vault.git.try_run("merge-base", "--is-ancestor", name, "HEAD") is None:
         raise NotFound(f"The commit {name[:12]} is not part of this vault's history.", "`clawmem log` shows what is.")
@@ -124,7 +124,8 @@ def _with_prefix(vault: Vault, text: str) -> list[str]:
     return sorted(line.split()[0] for line in kinds if line.split()[1] == "commit")
 
 
-def _is_shallow(vault: Vault) -> bool:
+def is_shallow(vault: Vault) -> bool:
+    """Return whether this is a shallow clone."""
     return (common_dir_of(vault.git_dir) / "shallow").exists()
 
 
@@ -233,6 +234,19 @@ def common_ancestors(vault: Vault, text: str, other: str) -> list[str]:
     return (printed or b"").decode().split()
 
 
+def refs_by_name(vault: Vault) -> dict[str, str]:
+    """Return the object of every ref, by ref name."""
+    printed = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
+    return dict(line.split(" ") for line in printed.splitlines())
+
+
+def delete_refs(vault: Vault, *patterns: str) -> None:
+    """Delete the refs that match some patterns of `git for-each-ref`, in one step."""
+    names = vault.git.run("for-each-ref", "--format=%(refname)", *patterns).decode().split()
+    lines = "".join(f"option no-deref\ndelete {name}\n" for name in names)
+    vault.git.run("update-ref", "--stdin", stdin=lines.encode())
+
+
 def is_ancestor(vault: Vault, old: str, new: str) -> bool:
     """Return whether a commit is part of the history of another."""
     return old == new or vault.git.try_run("merge-base", "--is-ancestor", old, new) is not None
@@ -247,9 +261,3 @@ def commit_times(vault: Vault, *commits: str) -> list[tuple[int, str]]:
     """Return the Unix time of each commit, with its name."""
     printed = vault.git.run("show", "-s", "--format=%ct", *commits).split()
     return [(int(seconds), commit) for seconds, commit in zip(printed, commits, strict=True)]
-
-
-def resolve_ref(vault: Vault, ref: str) -> str | None:
-    """Return the commit that a ref names, or None."""
-    printed = vault.git.try_run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-    return printed.decode().strip() if printed else None

@@ -9,6 +9,7 @@ from clawmem.model.facts.fact import REDACTED
 from clawmem.model.history.entry import REDACT, trailer_pattern
 from clawmem.model.history.redaction import RECORD
 from clawmem.vault.history.git_merges import HistoryDistance
+from clawmem.vault.history.points import delete_refs
 from clawmem.vault.vault import Vault
 
 HERE, THERE = "here", "there"
@@ -129,11 +130,7 @@ def discard_fetched(vault: Vault, ref: str, remote: str) -> None:
 
     Requires the writer lock, so that no unfinished work of others is deleted.
     """
-    form = "--format=%(refname)"
-    names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
-    vault.git.run(
-        "update-ref", "--stdin", stdin="".join(f"option no-deref\ndelete {name}\n" for name in names).encode()
-    )
+    delete_refs(vault, f"refs/remotes/{remote}/", ref)
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
     _drop_unreachable(vault)
 

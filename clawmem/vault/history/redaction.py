@@ -24,6 +24,7 @@ from clawmem.vault.git.git import git_error
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
+from clawmem.vault.history.points import delete_refs, is_shallow, refs_by_name
 from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.vault import Vault
 
@@ -52,7 +53,7 @@ def check_can_redact(vault: Vault) -> None:
         raise Refused("HEAD is detached.", "Return to the branch with `git switch main`, then run the command again.")
     if common != vault.git_dir or any((common / "worktrees").glob("*")):
         raise Refused("The vault has linked work trees, which have a history of their own.", "See `git worktree list`.")
-    if (common / "shallow").exists():
+    if is_shallow(vault):
         raise Refused("This is a shallow clone: it lacks history.", "Fetch it: `git fetch --unshallow`.")
     if (common / "objects" / "info" / "alternates").exists():
         raise Refused("The vault uses objects of another repository.", "End that first: `git repack -a -d`.")
@@ -75,7 +76,7 @@ def begin_redaction(vault: Vault) -> list[str]:
     """Record that a new history is being written. Return notices about stale locks that were removed, because every ref
     will move."""
     cleared = clear_ref_locks(vault)
-    _drop_aside(vault)
+    delete_refs(vault, REWRITTEN_REFS)
     _keep(vault, {"phase": "rewriting"})
     return cleared
 
@@ -93,12 +94,11 @@ def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]], pendi
         try:
             _move(vault, moves)
         except GitFailed as problem:
-            now = _targets(vault)
+            now = refs_by_name(vault)
             if any(now.get(name) == new for name, (old, new) in moves.items() if new != old):
                 raise  # git was killed while it moved them: the next command goes on
             clear_pending(vault)
-            _drop_aside(vault)
-            (vault.state / _NOTE).unlink(missing_ok=True)
+            _cancel(vault)
             raise ChangedMeanwhile(
                 "A branch or tag moved while its history was rewritten; nothing was changed.", "Run the command again."
             ) from problem
@@ -117,10 +117,9 @@ def resume_redaction(vault: Vault) -> list[str]:
     cleared = clear_ref_locks(vault)
     note = json.loads(vault.disk.read(vault.state / _NOTE) or b"{}")
     if note.get("phase") != "switching":
-        _drop_aside(vault)
-        (vault.state / _NOTE).unlink(missing_ok=True)
+        _cancel(vault)
         return [*cleared, "a redaction was interrupted before it changed anything: run it again"]
-    moves, now = {name: (old, new) for name, (old, new) in note["moves"].items()}, _targets(vault)
+    moves, now = {name: (old, new) for name, (old, new) in note["moves"].items()}, refs_by_name(vault)
     _move(vault, {name: pair for name, pair in moves.items() if now.get(name) == pair[0]})
     finish_redaction(vault)
     return [*cleared, "finished a redaction that was interrupted; run it again to check that nothing is left"]
@@ -139,14 +138,9 @@ def _move(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
     vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", stdin="".join(lines).encode())
 
 
-def _targets(vault: Vault) -> dict[str, str]:
-    printed = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
-    return dict(line.split(" ") for line in printed.splitlines())
-
-
-def _drop_aside(vault: Vault) -> None:
-    names = vault.git.run("for-each-ref", "--format=%(refname)", REWRITTEN_REFS).decode().split()
-    vault.git.run("update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names).encode())
+def _cancel(vault: Vault) -> None:
+    delete_refs(vault, REWRITTEN_REFS)
+    (vault.state / _NOTE).unlink(missing_ok=True)
 
 
 def delete_old_history(vault: Vault) -> None:
@@ -155,10 +149,7 @@ def delete_old_history(vault: Vault) -> None:
     That is: clawmem's own and remote-tracking refs, reflogs, the search index, indexes of past commits, notes about
     merges, temporary files of git, and all unreachable objects.
     """
-    form = "--format=%(refname)"
-    away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
-    value = "".join(f"option no-deref\ndelete {name}\n" for name in away)
-    vault.git.run("update-ref", "--stdin", stdin=value.encode())
+    delete_refs(vault, _OWN, "refs/remotes/")
     # Delete the files first: a stale lock among them would stop `git reflog`.
     shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
     vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
@@ -167,15 +158,9 @@ def delete_old_history(vault: Vault) -> None:
         _remove(vault.git_dir / name)
     for name in (PAST, MERGE_MARK, UNFINISHED_MERGES):
         _remove(vault.state / name)
-    for path in [
-        *vault.state.glob("index-*"),
-        vault.state / "index.sqlite",
-        *vault.state.glob("heartbeat.log*"),
-        *vault.state.glob("vectors.sqlite*"),
-        *(vault.state / "answers").glob("*"),  # of earlier versions
-    ]:
-        _remove(path)
-    for path in partial_objects(vault):
+    # The folder `answers` is of earlier versions.
+    derived = ("index-*", "index.sqlite", "heartbeat.log*", "vectors.sqlite*", "answers/*")
+    for path in (*(path for name in derived for path in vault.state.glob(name)), *partial_objects(vault)):
         _remove(path)
     vault.git.run("-c", "pack.threads=1", "-c", "pack.windowMemory=48m", "repack", "-a", "-d", "-q")
     vault.git.run("prune", "--expire=now")
@@ -233,11 +218,6 @@ def _masked(shown: str, holds: ContentTest) -> str:
     parts = ("[redacted]" if holds(os.fsencode(part)) else part for part in shown.split("/"))
     named = "/".join(parts)
     return "[redacted]" if holds(os.fsencode(named)) else named
-
-
-def list_remotes(vault: Vault) -> Sequence[str]:
-    """Return the names of the remotes."""
-    return vault.git.run("remote").decode().split()
 
 
 # New commits are created below this ref. The branches move later, in one step.

@@ -97,7 +97,8 @@ def log_error(state: Path, error: LoggedError) -> None:
     """Append an error to the log of a vault's state folder. Raise OSError if the disk does not take it."""
     path = state / FILE
     if path.exists() and path.stat().st_size > MOST_BYTES:
-        _keep_newer_half(path)
+        lines = path.read_bytes().splitlines(keepends=True)
+        swap_in(path.with_suffix(".half"), path, b"".join(lines[len(lines) // 2 :]), 0o600)
     record = error._replace(message=error.message[:_LONGEST])._asdict()
     append_line(path, (json.dumps(record) + "\n").encode())
 
@@ -115,8 +116,3 @@ def logged_errors(state: Path) -> list[LoggedError]:
         except (ValueError, TypeError):
             continue
     return found
-
-
-def _keep_newer_half(path: Path) -> None:
-    lines = path.read_bytes().splitlines(keepends=True)
-    swap_in(path.with_suffix(".half"), path, b"".join(lines[len(lines) // 2 :]), 0o600)

@@ -44,7 +44,9 @@ def spent_on(vault: Vault, day: str, agent: str | None = None) -> float:
 
     Raise StorageFailed if they cannot be read reliably."""
     *lines, rest = (vault.disk.read(_file(vault, day, agent)) or b"").decode(errors="replace").split("\n")
-    cents = [_cents(line) for line in (*lines, *([rest] if _is_complete(rest) else []))]
+    # The last line may be an entry that lost its line break, rather than a partial line of a killed process.
+    is_complete = _cents(rest) is not None or _cents(rest[:-1]) is not None
+    cents = [_cents(line) for line in (*lines, *([rest] if is_complete else []))]
     known = [cent for cent in cents if cent is not None]
     if len(known) < len(cents):
         raise StorageFailed(
@@ -82,12 +84,6 @@ class UseMeter(NamedTuple):
         """Count calls and tokens. Raise StorageFailed if they cannot be recorded."""
         record_spending(self.vault, self.day, calls, CALLS)
         record_spending(self.vault, self.day, tokens, TOKENS)
-
-
-def _is_complete(rest: str) -> bool:
-    """Return whether the last line is an entry that lost its line break, rather than a partial line of a killed
-    process."""
-    return _cents(rest) is not None or _cents(rest[:-1]) is not None
 
 
 def _cents(line: str) -> float | None:

@@ -71,9 +71,9 @@ def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResu
         _run(vault, "repack", "-d", *_DENSE)
     left, _, packed = _count(vault)
     # Unreachable objects stay loose until they are old. They must not cause packing in every run.
-    _write_number(vault, _LEFT_LOOSE, left)
+    vault.keep(_LEFT_LOOSE, left)
     if repack_all:
-        _write_number(vault, _LAST_SIZE, packed)
+        vault.keep(_LAST_SIZE, packed)
     return UpkeepResult("repacked" if repack_all else "packed")
 
 
@@ -112,13 +112,8 @@ def _count(vault: Vault) -> tuple[int, int, int]:
 
 
 def _read_number(vault: Vault, name: str) -> int:
-    kept = vault.disk.read(vault.state / name) or b""
-    return int(kept) if kept.isdigit() else 0
-
-
-def _write_number(vault: Vault, name: str, number: int) -> None:
-    vault.prepare_state()
-    vault.disk.replace(vault.state / name, str(number).encode(), vault.state)
+    kept = vault.kept(name)
+    return kept if isinstance(kept, int) else 0
 
 
 STATE = "curator.json"

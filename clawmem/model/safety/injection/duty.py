@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from clawmem.model.language.languages import EVERY, rows
+from clawmem.model.safety.injection.mood import first_words
 
 # The patterns of a language apply only to a text with two of its most common words; both are in its file.
 _BY_WORDS = ("de", "fr", "es", "it", "pt", "nl", "pl")
@@ -59,11 +60,7 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
 def find_obligation(text: str) -> str | None:
     """Return the words that state an obligation, or None. Takes time linear in the text."""
     spoken = (pattern for language in _spoken_in(text) for pattern in _compiled(language))
-    for pattern in (*spoken, *_imperatives()):
-        found = pattern.search(text)
-        if found:
-            return " ".join(found[0].split())[:80] or found[0]
-    return None
+    return first_words((*spoken, *_imperatives()), text)
 
 
 def _spoken_in(text: str) -> list[str]:

@@ -7,6 +7,7 @@ one about "you", or one about what an assistant must do is not a statement, what
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 # Words that are nearly always verbs: they start an order, whatever follows.
@@ -102,11 +103,12 @@ def _shortened(run: re.Match[str]) -> str:
     return f"{run[0][:_ENDS]}{begins}{run[0][-_ENDS:]}"
 
 
+def first_words(patterns: Iterable[re.Pattern[str]], text: str) -> str | None:
+    """Return what the first pattern that matches finds, on one line and at most 80 characters long, or None."""
+    found = next(filter(None, (pattern.search(text) for pattern in patterns)), None)
+    return (" ".join(found[0].split())[:80] or found[0]) if found else None
+
+
 def addresses_reader(text: str) -> str | None:
     """Return the words that address the reader, or None if the text only states something."""
-    plain = _RUN.sub(_shortened, text)
-    for pattern in _compiled():
-        found = pattern.search(plain)
-        if found:
-            return " ".join(found[0].split())[:80] or found[0]
-    return None
+    return first_words(_compiled(), _RUN.sub(_shortened, text))

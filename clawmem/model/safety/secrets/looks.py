@@ -80,6 +80,12 @@ nunca como pero não uma com nunca per che non della sono mai het een van niet v
 LONGEST_KEY = 200
 
 
+@cache
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile a pattern on first use; compiling all of them would take many milliseconds."""
+    return re.compile(pattern, flags)
+
+
 def is_placeholder(value: str) -> bool:
     """Return whether a credential-shaped value is a placeholder: an example, a blank, or a run of few letters."""
     if len(value) > LONGEST_KEY:
@@ -96,6 +102,11 @@ def is_stand_in(value: str) -> bool:
     if any(part in lower for part in PLACEHOLDER_PARTS) or len(set(lower)) <= 2 or "://" in lower:
         return True
     return _is_code(value) or (len(lower) == 36 and lower.count("-") == 4 and _HEX.issuperset(lower))
+
+
+def says_nothing(value: str) -> bool:
+    """Return whether the value of a password or key in code is not a secret: a stand-in, or sample text."""
+    return is_stand_in(value) or is_sample(value)
 
 
 def is_sample(value: str) -> bool:
@@ -150,23 +161,21 @@ def could_be_chosen(value: str) -> bool:
     value = value.rstrip(".,;:)").strip("*_`")
     digits = sum(letter.isdigit() for letter in value)
     symbols = sum(letter in _SYMBOLS for letter in value)
-    if len(value) < 6 or not could_be_password(value) or is_stand_in(value) or is_sample(value):
+    if len(value) < 6 or not could_be_password(value) or says_nothing(value):
         return False
     if digits < 2 and not (digits and symbols) and symbols < 2:
         return False
-    if value.lower().startswith(_PRODUCTS) or _not_chosen().search(value):
+    if value.lower().startswith(_PRODUCTS) or compiled(_NOT_CHOSEN).search(value):
         return False
     return bool(symbols) or not value.isupper() or "-" not in value
 
 
-@cache
-def _not_chosen() -> re.Pattern[str]:
-    return re.compile(
-        r"[\u2e80-\ufaff]|@[\w-]{1,60}\.[a-z]{2,}|^[\w.-]{1,60}@[a-zA-Z]|^[+\d.,:/T-]+(?:[a-zA-Z%°€$]{1,4})?$|"
-        r"^v?\d{1,4}(?:\.\d{1,6}){1,3}"
-        r"|[\\/()\[\]{}<>]|\.[a-z]{2,5}\d?$|^[A-Z]{1,6}-?\d+$|^\d{1,4}[ap]m$|^[a-z]{1,3}\d{1,4}$|"
-        r"^[?&]?\w{1,40}=[A-Za-z_]|^\d{1,4}-\w+$"
-    )
+_NOT_CHOSEN = (
+    r"[\u2e80-\ufaff]|@[\w-]{1,60}\.[a-z]{2,}|^[\w.-]{1,60}@[a-zA-Z]|^[+\d.,:/T-]+(?:[a-zA-Z%°€$]{1,4})?$|"
+    r"^v?\d{1,4}(?:\.\d{1,6}){1,3}"
+    r"|[\\/()\[\]{}<>]|\.[a-z]{2,5}\d?$|^[A-Z]{1,6}-?\d+$|^\d{1,4}[ap]m$|^[a-z]{1,3}\d{1,4}$|"
+    r"^[?&]?\w{1,40}=[A-Za-z_]|^\d{1,4}-\w+$"
+)
 
 
 def is_mixed(value: str) -> bool:
@@ -182,9 +191,7 @@ def is_mixed(value: str) -> bool:
 def is_token(value: str) -> bool:
     """Return whether a word of at least 14 characters looks like a token: hexadecimal, or with a long part in which
     digits stand among the letters more than once. Names, dates, versions and UUIDs have no such part."""
-    if not could_be_key(value, 14) or value.startswith(_HARMLESS_STARTS) or _is_text(value):
-        return False
-    if is_stand_in(value) or is_sample(value):
+    if not could_be_key(value, 14) or value.startswith(_HARMLESS_STARTS) or _is_text(value) or says_nothing(value):
         return False
     if _HEX.issuperset(value):
         return len(value.replace("-", "")) >= (28 if "-" in value else 24 if len(value) >= 20 else 14)

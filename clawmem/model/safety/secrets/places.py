@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 
 from clawmem.model.safety.secrets.find import places_of
 from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.looks import (
+    compiled,
     could_be_chosen,
     could_be_password,
     entropy,
@@ -24,6 +24,7 @@ from clawmem.model.safety.secrets.looks import (
     is_stand_in,
     is_token,
     password_of_login,
+    says_nothing,
 )
 from clawmem.model.safety.secrets.place_rules import DOORS, PLACES
 
@@ -48,12 +49,6 @@ _ROW = r"[A-Za-z0-9+/]{20,}={0,2}"
 _END_OF_KEY = r"-----END [A-Z ]{0,40}PRIVATE KEY"
 
 
-@cache
-def compile_pattern(pattern: str, ignores_case: bool = True) -> re.Pattern[str]:
-    """Compile a pattern on first use; compiling all of them would take many milliseconds."""
-    return re.compile(pattern, re.IGNORECASE if ignores_case else 0)
-
-
 def find_at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit]:
     """Yield the credentials at the given places."""
     for place in places:
@@ -64,13 +59,14 @@ def find_at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit
         elif place == "kubernetes-secret":
             yield from _entries(text)
         else:
-            accepts, pattern = _CHECKS.get(place, _says_something), compile_pattern(PLACES[place].pattern)
+            check, pattern = _CHECKS.get(place), compiled(PLACES[place].pattern, re.IGNORECASE)
             windows = around_words(lower, PLACES[place].words.split("|"))
             for match in (match for start, end in windows for match in pattern.finditer(text, start, end)):
                 group = match.lastindex or 1
                 value = match[group].rstrip(" \n\t,、，;/*•-") if place in _LISTS else match[group]
                 near = text[max(0, match.start() - _NEAR) : match.end() + _NEAR] if place in _NEEDED else ""
-                if accepts(value) and (not near or compile_pattern(_NEEDED[place]).search(near)):
+                accepted = check(value) if check else not says_nothing(value)
+                if accepted and (not near or compiled(_NEEDED[place], re.IGNORECASE).search(near)):
                     yield place, match.start(group), match.start(group) + len(value)
 
 
@@ -82,10 +78,6 @@ def around_words(lower: str, words: Sequence[str]) -> list[tuple[int, int]]:
         start = parts.pop()[0] if parts and place - _AROUND <= parts[-1][1] else max(0, place - _AROUND)
         parts.append((start, place + _AROUND))
     return parts
-
-
-def _says_something(value: str) -> bool:
-    return not is_stand_in(value) and not is_sample(value)
 
 
 def _are_codes(value: str) -> bool:
@@ -133,7 +125,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "spoken-code": lambda value: len(value) >= 4,
     "constructor-pair": lambda value: is_mixed(value) and not is_placeholder(value) and not is_sample(value),
     "command-token": lambda value: is_mixed(value) and not is_placeholder(value) and not is_sample(value),
-    "pair-in-code": lambda value: could_be_password(value) and _says_something(value),
+    "pair-in-code": lambda value: could_be_password(value) and not says_nothing(value),
     "recovery-key": _is_recovery_key,
     "recovery-list": lambda value: _are_codes(value) or (" " not in value and _is_recovery_key(value)),
     "seed-words": is_row_of_words,
@@ -161,7 +153,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 def _kept(text: str, lower: str) -> Iterator[Hit]:
     for rule in KEPT:
         if any(word in lower for word in rule.words):
-            for match in compile_pattern(rule.pattern, rule.ignores_case).finditer(text):
+            for match in compiled(rule.pattern, re.IGNORECASE if rule.ignores_case else 0).finditer(text):
                 start, end = match.span(match.lastindex or 0)
                 while start < end and text[start] in ' \t\n=:"':
                     start += 1
@@ -171,8 +163,8 @@ def _kept(text: str, lower: str) -> Iterator[Hit]:
 
 def _rows_before_end(text: str) -> Iterator[Hit]:
     """Yield the base64 lines of a private key without its first line, up to the line that ends it."""
-    row = compile_pattern(_ROW, False)
-    for match in compile_pattern(_END_OF_KEY, False).finditer(text):
+    row = compiled(_ROW)
+    for match in compiled(_END_OF_KEY).finditer(text):
         start = end = match.start()
         while start > 0:
             line = text[text.rfind("\n", 0, start - 1) + 1 : start].strip()
@@ -185,7 +177,7 @@ def _rows_before_end(text: str) -> Iterator[Hit]:
 
 def _entries(text: str) -> Iterator[Hit]:
     """Yield the values of a Kubernetes secret, which are base64."""
-    for match in compile_pattern(_SECRET_ENTRY, False).finditer(text):
+    for match in compiled(_SECRET_ENTRY).finditer(text):
         if len(match[1].rstrip("=")) % 4 != 1 and _has_digit(match[1]):
             yield "kubernetes-secret", match.start(1), match.end(1)
 
@@ -194,7 +186,7 @@ def find_recovery_phrases(text: str) -> Iterator[Hit]:
     """Yield recovery phrases: at least twelve words in a row from the word list of wallets."""
     from clawmem.model.safety.secrets.words import PHRASE_WORDS
 
-    words = compile_pattern(r"[^\W\d_]+", False)
+    words = compiled(r"[^\W\d_]+")
     if b"\1" * 12 not in bytes(map(PHRASE_WORDS.__contains__, map(str.lower, words.findall(text)))):
         return
     run: list[re.Match[str]] = []
@@ -206,7 +198,7 @@ def find_recovery_phrases(text: str) -> Iterator[Hit]:
             run.append(match)
             continue
         ended = bool(run) and not text[run[-1].end() : run[-1].end() + 2].strip(" ")[:1].isalnum()
-        ended = ended or (len(run) >= 12 and compile_pattern(_OF_WALLETS).search(text) is not None)
+        ended = ended or (len(run) >= 12 and compiled(_OF_WALLETS, re.IGNORECASE).search(text) is not None)
         if len(run) >= 12 and ended and len({other_match[0] for other_match in run}) > len(run) / 2:
             yield "recovery-phrase", run[0].start(), run[-1].end()
         run = [match] if match is not None and match[0].lower() in PHRASE_WORDS else []

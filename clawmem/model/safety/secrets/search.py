@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from clawmem.model.safety.secrets.find import (
@@ -17,6 +16,7 @@ from clawmem.model.safety.secrets.find import (
     find_secrets,
 )
 from clawmem.model.safety.secrets.looks import (
+    compiled,
     could_be_chosen,
     could_be_key,
     could_be_password,
@@ -26,6 +26,7 @@ from clawmem.model.safety.secrets.looks import (
     is_token,
     looks_random,
     password_of_login,
+    says_nothing,
 )
 from clawmem.model.safety.secrets.rules import INSIDE, NOUNS, SHORT_NOUNS, SHORTEST_TOKEN, STARTING
 
@@ -133,12 +134,6 @@ def _back(places: Sequence[int], hit: Hit, text: str) -> Hit:
     return rule, first, first + len(text[first:last].rstrip(" \t\n\\"))
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern on first use; compiling all of them would take 5 ms."""
-    return re.compile(pattern)
-
-
 def _by_rule(rule: str, text: str) -> Iterator[Hit]:
     for start, end in _shapes(rule, text):
         if not _CHECKS.get(rule, is_placeholder)(text[start:end]):
@@ -147,7 +142,7 @@ def _by_rule(rule: str, text: str) -> Iterator[Hit]:
 
 def _shapes(rule: str, text: str) -> Iterator[tuple[int, int]]:
     if rule in _PATTERNS:
-        for match in _compiled(_PATTERNS[rule]).finditer(text):
+        for match in compiled(_PATTERNS[rule]).finditer(text):
             yield match.span(match.lastindex or 0)
         return
     starts, rest = _RESTS[rule]
@@ -155,7 +150,7 @@ def _shapes(rule: str, text: str) -> Iterator[tuple[int, int]]:
         ended = 0
         for place in beginnings(text, start):
             # What stands inside a match is not tried again, so that the search stays linear.
-            found = _compiled(rest).match(text, place + len(start)) if place >= ended else None
+            found = compiled(rest).match(text, place + len(start)) if place >= ended else None
             if found:
                 ended = found.end()
                 yield found.span(found.lastindex) if found.lastindex else (place, ended)
@@ -174,7 +169,7 @@ def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
 
 
 def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
-    match = _compiled(_OPTION if option else _ASSIGNED).match(text, end)
+    match = compiled(_OPTION if option else _ASSIGNED).match(text, end)
     if match is None:
         return None
     if ("\n" in match[1] and _is_next_name(text, match)) or (rule != "password" and _names_another(text, end)):
@@ -183,52 +178,44 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     spoken = not match[2] and "=" not in match[1]
     value = match[3].rstrip(".!?)") if spoken else match[3].rstrip("\\")
     seen = value.split("\\n", 1)[0]
-    name = _compiled(r"[A-Za-z_]*$").search(text, max(0, end - 40), end)
-    full = _compiled(r"[A-Za-z0-9_-]*$").search(text, max(0, end - 60), end)
+    name = compiled(r"[A-Za-z_]*$").search(text, max(0, end - 40), end)
+    full = compiled(r"[A-Za-z0-9_-]*$").search(text, max(0, end - 60), end)
     if _is_uuid_of_a_key(seen, full[0] if full else "", match[1]):
         return rule, match.start(3), match.start(3) + len(value)
     # A person may really have the password `password1`; in code it is a sample.
     in_sentence = rule == "password" and (spoken or match[1].strip(" :\n*_") in ("is", "was"))
     # `pass` and `pw` are also words of code: a value assigned to them must look like a password.
     loose = spoken or (name is not None and name[0].endswith(("pass", "pw")))
-    if len(seen) < 6 or (is_stand_in if in_sentence else _says_nothing)(seen) or not _fits(seen, rule, loose):
+    if len(seen) < 6 or (is_stand_in if in_sentence else says_nothing)(seen) or not _fits(seen, rule, loose):
         return None
-    if name is not None and _compiled(_PART_NAME).search(name[0]) and not could_be_chosen(seen):
+    if name is not None and compiled(_PART_NAME).search(name[0]) and not could_be_chosen(seen):
         return None
     return rule, match.start(3), match.start(3) + len(value)
 
 
 def _names_another(text: str, end: int) -> bool:
     """Return whether the name that ends at `end` is of something else: `next page token`."""
-    nouns = list(_compiled(_NOUN).finditer(text, max(0, end - 40), end))
+    nouns = list(compiled(_NOUN).finditer(text, max(0, end - 40), end))
     return bool(nouns) and nouns[-1].end() == end and _is_other(nouns[-1])
 
 
 def _is_next_name(text: str, match: re.Match[str]) -> bool:
     """Return whether the value is really the next line's name, because the value itself is empty."""
-    return "=" in match[1] or _compiled(_NEXT_NAME).match(text, match.start(3)) is not None
+    return "=" in match[1] or compiled(_NEXT_NAME).match(text, match.start(3)) is not None
 
 
 def _is_uuid_of_a_key(value: str, name: str, sign: str) -> bool:
     """Return whether an environment variable contains a key in the form of a UUID, as several vendors use."""
-    named = _compiled(_UUID).fullmatch(value) is not None
-    return named and (_is_variable(name, sign) or _names_a_key(name, sign))
-
-
-def _is_variable(name: str, sign: str) -> bool:
-    return name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
+    is_variable = name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
+    return _is_uuid(value) and (is_variable or _names_a_key(name, sign))
 
 
 def _names_a_key(name: str, sign: str) -> bool:
     """Return whether a name is that of a header or a setting for a key: `X-Acme-Token`, `api_key`."""
     if any(word in name.lower() for word in _ID_HEADERS):
         return False
-    header = ":" in sign and _compiled(_HEADER_NAME).search(name)
-    return bool(header or (not sign.isspace() and _compiled(_UUID_NAMES).search(name)))
-
-
-def _says_nothing(value: str) -> bool:
-    return is_stand_in(value) or is_sample(value)
+    header = ":" in sign and compiled(_HEADER_NAME).search(name)
+    return bool(header or (not sign.isspace() and compiled(_UUID_NAMES).search(name)))
 
 
 def _fits(value: str, rule: str, spoken: bool) -> bool:
@@ -238,14 +225,14 @@ def _fits(value: str, rule: str, spoken: bool) -> bool:
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    "url-password": _says_nothing,
+    "url-password": says_nothing,
     "url-token": lambda value: not is_token(value),
 }
 """Whether what a rule of shape matches is no credential, for the rules for which `is_placeholder` does not tell."""
 
 
 def _after_header(text: str, rule: str, end: int) -> Iterator[Hit]:
-    match = _compiled(_HEADER).match(text, end)
+    match = compiled(_HEADER).match(text, end)
     if match is None or is_stand_in(match[1]) or _is_sample_login(match[1]):
         return
     if could_be_key(match[1], _SHORTEST_SPOKEN_KEY) or (rule == "basic-authorization" and password_of_login(match[1])):
@@ -260,10 +247,10 @@ def _is_sample_login(value: str) -> bool:
 def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
     """Yield long random words that a noun near them or their own beginning calls credentials."""
     public = _public_blocks(text)
-    for match in _compiled(_LONG).finditer(text):
+    for match in compiled(_LONG).finditer(text):
         word, (start, end) = match[0], match.span()
         before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-        if _compiled(_NUMBER).fullmatch(word):
+        if compiled(_NUMBER).fullmatch(word):
             continue
         in_address = "://" in re.split(r"\s", before)[-1] and before[-1] not in "=:"
         if in_address or after[:1] == "@" or any(first <= start < last for first, last in public):
@@ -278,11 +265,11 @@ def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
 
 def _is_announced(word: str, before: str, after: str) -> bool:
     """Return whether the last noun before a random word, or else the first one said after it, is of a credential."""
-    clause = _compiled(_CLAUSE_ENDS).split(before)[-1]
-    nouns = list(_compiled(_NOUN).finditer(clause))
+    clause = compiled(_CLAUSE_ENDS).split(before)[-1]
+    nouns = list(compiled(_NOUN).finditer(clause))
     if not nouns:
-        match = _compiled(_SAID_AFTER).match(_compiled(_CLAUSE_ENDS).split(after)[0])
-        nouns = list(_compiled(_NOUN).finditer(match[0])) if match else []
+        match = compiled(_SAID_AFTER).match(compiled(_CLAUSE_ENDS).split(after)[0])
+        nouns = list(compiled(_NOUN).finditer(match[0])) if match else []
         if not nouns or any(map(_is_other, nouns)) or len(word) < SHORTEST_TOKEN or not is_token(word):
             return False
         return not _is_hash_long(word) or (match is not None and _has_owner(nouns, match[0]))
@@ -293,14 +280,14 @@ def _is_announced(word: str, before: str, after: str) -> bool:
         return False
     in_header = nouns[-1][0].lower().startswith("authoriz")
     # Most words of the length of a hash, and most UUIDs, are no credentials; nor are short words.
-    follows = _compiled(_NEXT).search(gap) is not None
+    follows = compiled(_NEXT).search(gap) is not None
     if not is_token(word) and not _is_uuid(word):
         return follows
     if len(word) < SHORTEST_TOKEN or _is_uuid(word):
         return in_header or (follows and _has_owner(nouns, clause))
     another = any(map(_is_other, nouns)) or ("/" in clause.rsplit(None, 1)[-1] and not clause.endswith("="))
     named = follows and clause[: nouns[-1].start()].endswith("_")
-    return not _is_hash_long(word) or named or (not another and _compiled(_SAYS).search(gap) is not None)
+    return not _is_hash_long(word) or named or (not another and compiled(_SAYS).search(gap) is not None)
 
 
 def _is_other(noun: re.Match[str]) -> bool:
@@ -309,12 +296,12 @@ def _is_other(noun: re.Match[str]) -> bool:
 
 def _has_owner(nouns: Sequence[re.Match[str]], clause: str) -> bool:
     """Return whether the last noun says whose key it is, and nothing else is named: `API key`, `ACME_TOKEN`."""
-    owner = _compiled(r"([^\W\d_]+)['’]?[ _-]?$").search(clause, 0, nouns[-1].start())
+    owner = compiled(r"([^\W\d_]+)['’]?[ _-]?$").search(clause, 0, nouns[-1].start())
     return not any(map(_is_other, nouns)) and owner is not None and owner[1].lower() not in _NO_OWNERS
 
 
 def _is_uuid(word: str) -> bool:
-    return _compiled(_UUID).fullmatch(word) is not None
+    return compiled(_UUID).fullmatch(word) is not None
 
 
 def _is_mixed(word: str) -> bool:
@@ -340,25 +327,25 @@ def _tells_token(word: str) -> bool:
         f"{heads[-1]}_{tail}" in word
         and len(tail) >= 30
         and heads[0].islower()
-        and not _compiled("[0-9a-fA-F]+").fullmatch(tail)
+        and not compiled("[0-9a-fA-F]+").fullmatch(tail)
     )
 
 
 def _bare(text: str) -> Iterator[Hit]:
     """Yield long runs that look random and have no name."""
     if text.count(".") >= 2:
-        for match in _compiled(_DISCORD).finditer(text):
+        for match in compiled(_DISCORD).finditer(text):
             if looks_random(match[0].replace(".", ""), ""):
                 yield "discord-token", match.start(), match.end()
     public = _public_blocks(text)
-    for match in _compiled(_RUN).finditer(text):
+    for match in compiled(_RUN).finditer(text):
         if any(start <= match.start() < end for start, end in public):
             continue
         before = text[max(0, match.start() - 200) : match.start()]
         word = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
         follows = text[match.end() : match.end() + 1]
-        nouns = list(_compiled(_NOUN).finditer(before, max(0, len(before) - _NEAR)))
-        if nouns and _is_other(nouns[-1]) and _compiled(_NEXT).search(before[nouns[-1].end() :]):
+        nouns = list(compiled(_NOUN).finditer(before, max(0, len(before) - _NEAR)))
+        if nouns and _is_other(nouns[-1]) and compiled(_NEXT).search(before[nouns[-1].end() :]):
             continue
         if "://" not in word and follows != "@" and looks_random(match[0], before[-24:]):
             yield "random-token", match.start(), match.end()
@@ -367,7 +354,7 @@ def _bare(text: str) -> Iterator[Hit]:
 def _public_blocks(text: str) -> list[tuple[int, int]]:
     """Return where certificates, public keys and signatures are; they look random but are public."""
     some = "-----BEGIN " in text or '"kty' in text
-    return [match.span() for match in _compiled(_PUBLIC).finditer(text)] if some else []
+    return [match.span() for match in compiled(_PUBLIC).finditer(text)] if some else []
 
 
 def _merged(found: list[Hit]) -> Iterator[Hit]:
@@ -419,13 +406,9 @@ def joined_forms(text: str) -> Iterator[tuple[TextForm, tuple[str, ...]]]:
     """
     for pattern, change in ((_BREAK, _nothing), (_PERCENT, _decoded)):
         if pattern.search(text):
-            asked = candidate_rules(_changed(text, pattern, change))
+            asked = candidate_rules(pattern.sub(lambda match: change(match[0]), text))  # noqa: B023 - it is called here
             if asked:
                 yield _without(_whole(text), pattern, change), asked
-
-
-def _changed(text: str, pattern: re.Pattern[str], change: Callable[[str], str]) -> str:
-    return pattern.sub(lambda match: change(match[0]), text)
 
 
 def _nothing(_: str) -> str:

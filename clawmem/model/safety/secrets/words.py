@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from clawmem.model.safety.secrets.looks import (
     PLACEHOLDERS,
+    compiled,
     could_be_chosen,
     could_be_password,
     is_row_of_words,
@@ -124,15 +124,10 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
     """Return where the password is that a sentence gives after its name, which ends at `end`."""
     before = text[max(0, end - 20) : end].lower()
-    typed = _compiled(_SAID_CLOSE).match(text, end)
+    typed = compiled(_SAID_CLOSE).match(text, end)
     if typed:
         value = typed[1].rstrip(".!?,;)")
         word_alone = value.isalpha() and typed[2] is not None and not _WORD.fullmatch(value)
@@ -141,18 +136,18 @@ def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
         ):
             return typed.start(1), typed.start(1) + len(value)
     word = next((name for name in (*_TELLING, *_WITHOUT_REMARKS) if before.endswith(name)), "")
-    found = _compiled(_SAID).match(text, end)
+    found = compiled(_SAID).match(text, end)
     plain = _plain(text, found, word) if found else None
     if plain:
         return plain
     pair = _given_later(text, end)
     if pair or found:
         return pair
-    beside = _compiled(_BESIDE).match(text, end)
+    beside = compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
     if not beside or is_stand_in(value):
         return None
-    listed = _compiled(_LISTED).search(text, max(0, end - 30), end) and not text[beside.end(1) :][:1].strip(",;")
+    listed = compiled(_LISTED).search(text, max(0, end - 30), end) and not text[beside.end(1) :][:1].strip(",;")
     if _joined(value) or _mixed(value) or _has_symbol(value) or (listed and _is_typed(value)):
         return beside.start(1), beside.start(1) + len(value)
     return None
@@ -194,7 +189,7 @@ def _given_later(text: str, end: int) -> tuple[int, int] | None:
     # `pass` alone is more often a verb.
     if (first and (first["word"] or "").lower() in _ABOUT) or text[end - 4 : end].lower() == "pass":
         return None
-    answered = _compiled(_ANSWERED).match(text, end)
+    answered = compiled(_ANSWERED).match(text, end)
     if answered and could_be_chosen(answered[1]):
         return answered.start(1), answered.start(1) + len(answered[1].rstrip(".,;:)"))
     if first is None:

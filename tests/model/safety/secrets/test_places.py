@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import string
 
 import pytest
 
 from clawmem.model.safety.secrets.find import find_secret, redact
+from clawmem.model.safety.secrets.looks import compiled
 from clawmem.model.safety.secrets.place_rules import PLACES
-from clawmem.model.safety.secrets.places import around_words, compile_pattern
+from clawmem.model.safety.secrets.places import around_words
 
 MIXED = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -208,7 +210,7 @@ def test_a_search_around_the_words_finds_what_a_search_of_all_finds() -> None:
     for rule, place in PLACES.items():
         if rule in ("kept", "private-key-end", "kubernetes-secret"):  # these are searched in ways of their own
             continue
-        pattern = compile_pattern(place.pattern)
+        pattern = compiled(place.pattern, re.IGNORECASE)
         for text in texts:
             whole = [match.span() for match in pattern.finditer(text)]
             parts = around_words(text.lower(), place.words.split("|"))
