@@ -775,7 +775,7 @@ def _ranked(
         }
     about = facts_asked_of(index, asked.words, words.called, sketched)
     return _best(
-        hits, sketched, asked, asked_of, shares, about, lambda n, fact: _judged(fact, had.get(n, ()), words)[0]
+        index, hits, sketched, asked, asked_of, shares, about, lambda n, fact: _judged(fact, had.get(n, ()), words)[0]
     )
 
 
