@@ -3,7 +3,6 @@
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
@@ -279,10 +278,11 @@ class FactPlanner:
         doubt = doubt_about(fact.fact)
         self.notices += [f"{fact.id} {doubt}"] if doubt and fact.category == DEFAULT_CATEGORY else []
         if not rivals:
-            self.notices += [
-                f"{fact.id} may replace {old.id} ({old.fact}): if so, `clawmem supersede {old.id} {quote(fact.fact)}`"
-                for old, _ in self._current(self._finder.may_be_replaced(fact), entity)
-            ]
+            for old, _ in self._current(self._finder.may_be_replaced(fact), entity):
+                from shlex import quote  # few facts may replace another
+
+                way = f"`clawmem supersede {old.id} {quote(fact.fact)}`"
+                self.notices.append(f"{fact.id} may replace {old.id} ({old.fact}): if so, {way}")
             return RememberedFact(fact, entity, "added"), change
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
 
