@@ -218,7 +218,7 @@ def test_a_whole_sentence_that_sets_a_value_right_waits_and_names_what_it_replac
 @pytest.mark.parametrize(
     "text",
     ["The budget of Lynx is 91,000 euros, not 84,000.", "No, the budget of Otter is 91,000 euros, not 7.",
-     "No, the sky is blue, not 84,000."],
+     "No, the sky is blue, not 84,000.", "No, the budget of Zebra is 91,000 euros, not 84,000."],
 )  # fmt: skip
 def test_what_sets_nothing_known_right_replaces_nothing(clawmem: Command, text: str) -> None:
     clawmem("remember", "The budget of Lynx is 84,000 euros.")
@@ -226,3 +226,14 @@ def test_what_sets_nothing_known_right_replaces_nothing(clawmem: Command, text: 
     clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(record))
     clawmem("heartbeat", "--only", "learn")
     assert not [each for each in clawmem("review", "list", "--json").data["proposals"] if each["targets"]]
+
+
+def test_a_correction_without_a_value_of_its_own_is_of_whom_it_names(clawmem: Command) -> None:
+    clawmem("remember", "Jane lives in Oslo.\nBob lives in Oslo.")
+    record = {"role": "user", "content": "No, Jane lives in Bergen, not Oslo.", "session": "s1"}
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(record))
+    clawmem("heartbeat", "--only", "learn")
+    (asked,) = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "approve", asked["id"]).code == 0
+    facts = {fact["fact"] for fact in clawmem("list", "--json").data["facts"]}
+    assert facts == {"Jane lives in Bergen.", "Bob lives in Oslo."}

@@ -182,6 +182,19 @@ _PRESENT = re.compile(r"(?:have|has|is|are|am)(?: (?:got|having|getting))?$")
 _OWNERS = frozenset("user user's new".split())
 
 
+def as_statement(proposition: Proposition, known: Iterable[Fact]) -> Proposition:
+    """Return a correction with its value as its statement where that has words of a known fact beside the wrong value:
+    "No, Jane lives in Bergen, not Oslo"."""
+    value, old = proposition.object or "", proposition.former or ""
+    if not any(content_words(value) & _beside(old, fact) for fact in known):
+        return proposition
+    return proposition._replace(statement=f"{value[:1].upper()}{value[1:]}.", object=None)
+
+
+def _beside(value: str, fact: Fact) -> frozenset[str]:
+    return content_words(fact.fact.rstrip(".")) - content_words(value)
+
+
 def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
     """Return the corrected fact and the decision, or None if no known fact contains the wrong value.
 
@@ -189,10 +202,10 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
     """
     old, new = proposition.former or "", proposition.object or ""
     holding = [fact for fact in known if fact.is_current and _find_value(old, fact.fact)]
-    if not new:  # the whole statement was said: what shares the most words with it beside the value is meant
-        words = content_words(proposition.statement.rstrip(".")) - content_words(old)
-        shared = {fact.id: len(words & content_words(fact.fact.rstrip("."))) for fact in holding}
-        meant = tuple(key for key, number in shared.items() if number == max(shared.values()) > 1)
+    if not new:  # the whole statement was said: what it has all words of, beside the value, is meant
+        words = content_words(proposition.statement.rstrip("."))
+        rest = {fact.id: _beside(old, fact) for fact in holding}
+        meant = tuple(key for key, other in rest.items() if len(other) > 1 and other <= words)
         plain = proposition._replace(category=DEFAULT_CATEGORY)
         return (plain, ReconcileDecision(ADD, (), f"The text says that '{old}' was wrong.", meant)) if meant else None
     exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]

@@ -26,6 +26,7 @@ from clawmem.learning.reconciling.reconcile import (
 from clawmem.learning.reconciling.review import (
     ReviewReason,
     affected_ids,
+    as_statement,
     by_strategy,
     describe_change,
     earlier_outcome,
@@ -217,9 +218,9 @@ class LearningRound:
 
     def _correct(self, proposition: Proposition, event: Event) -> LearningCandidate:
         """Decide about a correction, if a known fact contains the wrong value."""
-        known = self._state.facts_of_entity(proposition)
-        if not proposition.object:
-            known |= self._state.facts_with(proposition.former or "")
+        wrong = self._state.facts_with(proposition.former or "")
+        proposition = as_statement(proposition, wrong.values())
+        known = self._state.facts_of_entity(proposition) | ({} if proposition.object else wrong)
         found = resolve_correction(proposition, known.values())
         if found is None:
             reason = f"It corrects '{proposition.former}', which is not in any known fact."

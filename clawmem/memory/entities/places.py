@@ -49,9 +49,12 @@ from clawmem.vault.vault import Vault
 _MAX_SUGGESTIONS = 3
 _LONGEST_NAME = 4
 SPEAKER = frozenset(("i", "me", "myself", "user", "the user"))
-OF_SELF = re.compile(r"(?:I|My|Me|I['’](?:m|ve|d|ll))\b(?! ?[:=(])")
+OF_SELF = re.compile(r"(?:I|My|Me|I['’](?:m|ve|d|ll))\b(?! ?[:=(/])")
 # What a first name does in a sentence about the person: a word at the beginning alone may be another thing.
-_FIRST_NAME = re.compile(r"(?P<name>[A-ZÀ-Þ][\w-]+)(?:['’]s| (?:is|was|has|will|can|may|might|[a-z]{2,}(?:s|ed)))\b")
+_FIRST_NAME = re.compile(
+    r"(?P<name>[A-ZÀ-Þ][\w-]+)(?:['’]s| (?:is|was|has|will|can|may|might|"
+    r"[a-z]{2,}(?:s|ed)(?! (?:are|is|was|were|have|has|can|must|will|should|may)\b)))\b"
+)
 
 
 def resolve_entity(index: Index, text: str, caller: Caller) -> str:

@@ -568,8 +568,7 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
     back = [placed._replace(fact=_shown(placed.fact)) for placed in hidden if placed.fact.status == RETRACTED]
     kept = details.get(_KEPT, {})
     back += [
-        placed._replace(fact=fact_from_record({**fact_to_record(placed.fact), **kept[key]}))
-        for key, placed in by_ids(work.index, kept).items()
+        placed._replace(fact=_with_kept(placed.fact, kept[key])) for key, placed in by_ids(work.index, kept).items()
     ]
     events = {
         path: {event.id: shown for event in many if (shown := _brought_back(event, proposal.id)) is not event}
@@ -582,6 +581,18 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         **pages_after(work, back),
         **daily_pages_after(work, lambda path, page: with_notes_back(page, f"hidden by {proposal.id}")),
     }
+
+
+def _with_kept(fact: Fact, kept: Mapping[str, Any]) -> Fact:
+    """Return a fact with what a request took from it, and what was added since."""
+    record = fact_to_record(fact)
+    for name, before in kept.items():
+        since = record.get(name)
+        if isinstance(before, Mapping):
+            record[name] = {**before, **(since or {})}
+        else:
+            record[name] = [*before, *(value for value in since or () if value not in before)]
+    return fact_from_record(record)
 
 
 def _read_again(work: WriteScope, shown: Mapping[str, Mapping[str, Event]]) -> dict[str, bytes | None]:

@@ -49,13 +49,15 @@ _MAY_END = re.compile(
     re.IGNORECASE,
 )
 _UNTIL = re.compile(
-    r"(?:\b(?:until|till|up to|through|bis)|(?P<range>\b(?:from|vom|von)\b[^,;:]{1,30}?\b(?:to|bis)))(?: the)? $",
+    r"(?:\b(?:until|till|bis)|(?P<range>\b(?:up to|through|(?:from|vom|von)\b[^,;:]{1,30}?\b(?:to|bis))))(?: the)? $",
     re.IGNORECASE,
 )
 _BEFORE_DATE = re.compile(r"(?:(?:until|till|up to|through|to|bis) )?(?:the )?", re.IGNORECASE)
 _IS_FOR_NOW = re.compile(
-    r"^.*\b(?:is|are|am|isn't|aren't|will be|ist|sind|bin)\b.*"
-    r"\b(?:(?P<short>today|tonight|this \w+)|tomorrow|next \w+)$",
+    r"^(?!.*\b(?:after|as of|from|since|start\w*|ab|seit) \w+(?: \w+)?$).*\b(?:is|are|am|will be|ist|sind|bin)\b"
+    r"(?:.* (?:abroad|absent|away|busy|closed|here|ill|off|on (?:\w+ )?(?:call|duty|holidays?|leave|vacation)|out|sick|"
+    r"travell?ing|unavailable|abwesend|krank|unterwegs|verreist|zu)\b.*)? "
+    r"(?:(?P<short>today|tonight|this \w+)|tomorrow|next \w+)$",
     re.IGNORECASE,
 )
 _BEHIND_DATE = re.compile(r"(?: at \d[\d:.]*(?: ?[ap]m)?| um \d[\d:.]*(?: Uhr)?| weg| away| off)?[.!]*")
@@ -156,11 +158,12 @@ def _end_in_words(statement: str, now: datetime, dated: bool) -> str | None:
     last = date.span.last if date.span else None
     opening = _BEFORE_DATE.match(text, date.start)
     until = _UNTIL.search(text[: opening.end() if opening else date.start])
-    if until and not (until["range"] and not re.search(r"\d", text[date.start :])):  # "from Monday to Friday" recurs
-        return last
+    coming = last is not None and last >= now.date().isoformat()
+    if until and not (until["range"] and not (coming and re.search(r"\d", text[date.start :]))):
+        return last  # "from Monday to Friday" recurs, and a range that is past may be what a text covers
     now_only, count = _IS_FOR_NOW.match(text), len(text.split())
     lasts = now_only and date.relative and count <= (_SHORTEST if now_only["short"] else _SHORT)
-    return last if lasts and last and last >= now.date().isoformat() else None
+    return last if lasts and coming else None
 
 
 _UNFINISHED = frozenset(

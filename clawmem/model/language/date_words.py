@@ -187,9 +187,9 @@ def _with_numbered_days(text: str, today: date) -> str:
 
 
 # What asks for what is to come, unless it asks for what was, or has a number: few questions name a day.
-_TO_COME = r"(?i)\b(?:will|shall|can|could|should|may|might|must|happens|is|are|am|do|does|have|has)\b"
+_TO_COME = r"(?i)\b(?:will|shall|can|could|should|may|might|must|happens|is|are|am|do|does|ha(?:ve|s) to)\b"
 _GONE = (
-    r"(?i)\d|\b(?:did|was|were|had|been|said|told|went|last|past|"
+    r"(?i)\d|\b(?:did|was|were|had|been|said|told|went|came|took|paid|met|ate|bought|sent|saw|got|wrote|left|gave|last|past|"
     r"(?!(?:planned|scheduled|booked|invited|supposed|closed)\b)\w{3,}ed)\b"
 )
 

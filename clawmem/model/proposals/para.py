@@ -163,7 +163,13 @@ def named_thing(text: str) -> EntityHint | None:
     if first:
         return EntityHint("project", first["name"], "name")
     last = _PROJECT_LAST.fullmatch(whole)
-    if last and _MARKED.search(last["name"]) and not last["name"].lower().startswith(("new ", "first ", "whole ")):
+    determined = last and _LEADING.fullmatch(f"{last['name']} ")  # "The project" has no name
+    if (
+        last
+        and not determined
+        and _MARKED.search(last["name"])
+        and not last["name"].lower().startswith(("new ", "first ", "whole "))
+    ):
         return EntityHint("project", last["name"], "name")
     words = whole.split()
     company = 2 <= len(words) <= _MOST_WORDS and words[-1].lower() in _COMPANY and _NAME.fullmatch(whole)
@@ -199,8 +205,8 @@ _OF_SPEAKER = re.compile(r"\b(?:I(?!/)|(?i:my|me|mine|myself|ich|meine?[mnrs]?|m
 _OF_PEOPLE = re.compile(
     r"\b(?:resign(?:s|ed)|quits?|retire[sd]|is (?:away|back|ill|sick|off|on (?:\w+ )?(?:leave|holidays?|vacation)|"
     r"pregnant|married|vegan|vegetarian|allergic)|(?:lives|works) (?:in|at|for|from)|prefers|likes|loves|hates|speaks|"
-    r"joined|left|moved|apartment|boss|car|company|dentist|dinner|doctor|flat|flight|garage|gym|hotel|house|insurance|"
-    r"kitchen|landlord|landlady|lunch|mortgage|offices?|rent|salary|school|vacation)\b"
+    r"joined|left|moved|apartment|bank|boss|car|cat|company|dentist|dinner|doctor|dog|flat|flight|garage|gym|hotel|house|insurance|"
+    r"kitchen|landlord|landlady|lunch|mortgage|offices?|passport|pension|rent|salary|school|tax(?:es)?|vacation|vet|visa)\b"
 )
 # A name that a sentence begins with, or that its subject has: "Lars is", "Lars and Ana are", "The budget of Marmot".
 _SINGULAR = (

@@ -164,6 +164,8 @@ def test_i_am_the_user_and_a_unique_first_name_is_the_person(clawmem: Command, n
         ("Otto is ill.", "areas/general"),
         ("My partner Lars is a cellist.", "areas/people/lars"),
         ("In winter I swim.", "areas/general"),
+        ("I/O errors are logged.", "areas/general"),
+        ("Maren periods are 30 days long.", "areas/general"),
     ):
         assert f"({entity})" in clawmem("remember", text).out, text
     for name in ("user", "me", *(["Ruth", "ruth amsel"] if named else [])):

@@ -831,5 +831,7 @@ def test_a_rejected_request_brings_the_reason_back(clawmem: Command) -> None:
     say(clawmem, "Forget everything about Petra.")
     assert "Petra" not in served(clawmem, "budget euros")
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("edit", fact, "--tag", "urgent").code == 0
     assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
-    assert clawmem("why", fact, "--json").data["fact"]["details"] == {"because": "Petra said so"}
+    shown = clawmem("why", fact, "--json").data["fact"]
+    assert (shown["details"], shown["tags"]) == ({"because": "Petra said so"}, ["urgent"])

@@ -97,6 +97,13 @@ def test_a_link_is_of_a_kind_that_is_made_by_hand(kind: str) -> None:
         ("Lynx moved from Svelte 3 to Svelte 5 in January 2026.", None),
         ("Bruno leads Lynx and is away until 5 May 2026.", None),
         ("Bruno leads Lynx, which runs until 5 May 2026.", None),
+        ("Two-factor login is mandatory from tomorrow.", None),
+        ("Jane is off from tomorrow.", None),
+        ("Jane is vegan as of today.", None),
+        ("Support for Lynx 3 is gone next month.", None),
+        ("Karl ist Chef ab nächster Woche.", None),
+        ("The dataset covers January 2020 through December 2023.", None),
+        ("The archive holds letters from 3 May 1940 to 5 June 1945.", None),
     ],
 )
 def test_the_end_that_a_sentence_names_is_read(statement: str, end: str | None) -> None:

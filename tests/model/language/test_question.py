@@ -92,6 +92,8 @@ def test_words_are_distinct_lower_case_and_of_the_question(question: str) -> Non
         ("who is away on Monday?", "2026-11-23", "2026-11-23"),
         ("what is planned for Wednesday?", "2026-11-25", "2026-11-25"),
         ("what happens in January?", "2027-01-01", "2027-01-31"),
+        ("which invoice have we paid on Friday?", "2026-11-20", "2026-11-20"),
+        ("who came to lunch on Friday, do you know?", "2026-11-20", "2026-11-20"),
         ("what was planned for Wednesday?", "2026-11-18", "2026-11-18"),
         ("what have we decided on Friday?", "2026-11-20", "2026-11-20"),
         ("what happened on Saturday the 7th?", "2026-11-07", "2026-11-07"),
