@@ -142,8 +142,8 @@ def _audience_notices(vault: Vault, audience: Collection[str]) -> list[str]:
 def _name_notices(vault: Vault, caller: Caller, speakers: set[str]) -> list[str]:
     """Return how a person says which speaker they are, unless a setting does: one with their name in git, or any."""
     is_unset = vault.settings.words("user.name") == BY_KEY["user.name"].default
-    if not (speakers and is_unset) or caller.agent or caller.unattended:
-        return []
+    if not (speakers and is_unset) or caller.agent or caller.unattended or read_access(vault):
+        return []  # in a shared memory nobody is "the user"
     person = personal_identity(vault.git)
     own = {normal(person.name), *normal(person.name).split()[:1]} if person else set()
     names = sorted(name for name in speakers if normal(name) in own) or sorted(speakers)

@@ -42,7 +42,9 @@ _SAID = [
 def tell(vault: Vault, caller: Caller, *rows: tuple[str, str], first: int = 0) -> list[Event]:
     """Ingest messages of one conversation, and return all messages of the day."""
     messages = [
-        Message(at, "user", text, f"2026-11-20T09:{at:02}:00Z", speaker, "s1")
+        Message(
+            at, "user", text, f"2026-11-20T09:{at:02}:00Z", speaker
+        )  # with a session, two would be among themselves
         for at, (speaker, text) in enumerate(rows, first)
     ]
     ingest(vault, messages, caller, "chat")

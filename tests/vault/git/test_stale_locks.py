@@ -27,13 +27,13 @@ def test_a_lock_that_a_killed_git_left_is_removed_aloud(
     vault: Vault, environment: dict[str, str], clawmem: Command, name: str
 ) -> None:
     (vault.git_dir / name).write_bytes(b"")
-    result = clawmem("remember", "First.", "--json")
+    result = clawmem("remember", "The first is here.", "--json")
     assert result.code == 0, result
     assert result.json["notices"] == [
         f"removed {name.rsplit('/', 1)[-1]}, left behind by a git process that was killed"
     ]
     assert_whole(vault.root, environment)
-    assert clawmem("remember", "Second.", "--json").json["notices"] == []
+    assert clawmem("remember", "The second is here.", "--json").json["notices"] == []
 
 
 def test_a_lock_that_goes_by_itself_is_waited_for(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
