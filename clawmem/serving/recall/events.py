@@ -234,22 +234,28 @@ def _heard(
         if len(heard) >= limit:
             break
     heard = [scaled(hit, _ADVICE_SHARE) if hit.event.role == ASSISTANT else hit for hit in heard]
-    best_three = nlargest(_STRONGEST, heard, key=lambda hit: hit.score)
-    asking = {hit.place + 1: hit for hit in best_three if hit.tells and is_question(hit.event.text)}
-    replies = read_events(index, sorted(asking)) if asking else {}
+    heard = _with_replies(index, heard, fits, value)
+    heard = [hit._replace(tells=False) if hit.tells and only_asks(hit.event.text) else hit for hit in heard]
+    heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
+    # What has the words itself comes before what only stands beside them.
+    return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
+
+
+def _with_replies(
+    index: Index, heard: Sequence[EventHit], fits: Callable[[Event], bool], value: _Held
+) -> list[EventHit]:
+    """Return the hits, and the reply to each of the best that is a question: the words asked for stand in the question,
+    so it answers nearly as well."""
+    best = nlargest(_STRONGEST, heard, key=lambda hit: hit.score)
+    asking = {hit.place + 1: hit for hit in best if hit.tells and is_question(hit.event.text)}
     hits = {hit.place: hit for hit in heard}
-    for n, event in replies.items():
-        # The words asked for stand in the question, so the reply to it answers nearly as well.
+    for n, event in read_events(index, sorted(asking)).items() if asking else ():
         score = round(asking[n].score * _REPLY_SHARE, 4)
         if _is_reply(event, asking[n].event) and fits(event) and (n not in hits or hits[n].score < score):
             hits[n] = asking[n]._replace(
                 event=event, score=score, channels={"reply": score}, share=value.own(n), place=n
             )
-    heard = list(hits.values())
-    heard = [hit._replace(tells=False) if hit.tells and only_asks(hit.event.text) else hit for hit in heard]
-    heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
-    # What has the words itself comes before what only stands beside them.
-    return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
+    return list(hits.values())
 
 
 def _is_reply(event: Event, asker: Event) -> bool:
