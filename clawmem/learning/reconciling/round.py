@@ -42,11 +42,19 @@ from clawmem.memory.facts.forget import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact, trust_rank
+from clawmem.model.facts.reach import OF_A_PROJECT
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.lifecycle.chain import correct, succeed
 from clawmem.model.lifecycle.reinforce import raised_confidence
-from clawmem.model.proposals.para import HERE, FactChange, Proposition, learned_fact, with_project
+from clawmem.model.proposals.para import (
+    HERE,
+    OF_PROJECTS,
+    FactChange,
+    Proposition,
+    learned_fact,
+    with_project,
+)
 from clawmem.model.proposals.proposal import Proposal, ProposalTarget
 from clawmem.model.records.entity import is_candidate_place, kind_of
 from clawmem.model.records.event import Event
@@ -330,8 +338,11 @@ class LearningRound:
         if event.id in self._extractor.by_model:
             if kind_of(placement.entity) == "person" and not _is_rule_of_project(proposition, event):
                 fact = fact._replace(project=None)
-            elif kind_of(placement.entity) == "project":
-                fact = fact._replace(project=self._state.project_of(placement.entity, fact.project))
+            elif (kind := kind_of(placement.entity)) in OF_A_PROJECT:
+                here = (event.metadata or {}).get("project")
+                project = self._state.project_of(placement.entity, fact.fact, here if isinstance(here, str) else None)
+                decided = kind == "company" and proposition.category in OF_PROJECTS
+                fact = fact._replace(project=project or (fact.project if decided else None))
             if proposition.ended or decision.outcome == RETRACT:
                 # "She no longer works there" must not answer where she works.
                 fact = fact._replace(predicate=None, object=None, relation_phrase=None)

@@ -28,7 +28,7 @@ from clawmem.learning.reconciling.entities import (
     place,
     related_entities,
 )
-from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.entities.places import new_entity_files, page_project
 from clawmem.memory.facts.forget import Named, plan_forgetting
 from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -180,10 +180,10 @@ class RoundState:
         self._entities.update(dict.fromkeys(facts, entity or ""))
         return dict(facts)
 
-    def project_of(self, entity: str, here: str | None) -> str | None:
-        """Return the project in which the facts of a project's entity hold: `here`, if that or none is known of it."""
-        known = {fact.project for fact in self._facts_of(entity).values() if fact.project}
-        return here if here in known else next(iter(sorted(known)), here)
+    def project_of(self, entity: str, statement: str, here: str | None) -> str | None:
+        """Return the project that sees a statement on the page of a project or company that was said in `here`."""
+        placed = entity, statement
+        return page_project(self._work.index, placed, self._facts_of(entity).values(), here, self._created)
 
     def entity_of(self, fact_id: str) -> str:
         """Return the entity of a fact that this state returned before."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.listing import projects_in_use
 from clawmem.index.search.lookup import (
     broken_files,
     entities,
@@ -26,6 +27,7 @@ from clawmem.memory.permission import check_may_read
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import project_name, project_of_page
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS
@@ -150,6 +152,18 @@ def names_of_project(vault: Vault, project: str) -> set[str]:
         return {text.removeprefix("projects/") for text in texts}
 
     return run_query(vault, names)
+
+
+def page_project(
+    index: Index, placed: tuple[str, str], facts: Iterable[Fact], here: str | None, made: Collection[str] = ()
+) -> str | None:
+    """Return the project that sees a statement that is placed on the page of a project or a company, as entity and
+    statement; None if everybody sees it. `facts` are those of the page, `here` is the project in which it was said, and
+    `made` are pages that are not in the index yet."""
+    of_facts = {fact.project for fact in facts if fact.project}
+    page = f"projects/{slug(project_name(here))}" if here else ""
+    has_page = page in made or (here is not None and entity_exists(index, page))
+    return project_of_page(*placed, of_facts, here, projects_in_use(index), has_page)
 
 
 def _last_part(text: str) -> str:

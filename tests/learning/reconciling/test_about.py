@@ -131,6 +131,27 @@ def test_a_fact_of_another_project_holds_there(clawmem: Command) -> None:
     }  # fmt: skip
 
 
+def test_a_project_that_nobody_named_is_not_the_one_of_the_talk(clawmem: Command) -> None:
+    at = "git.example.org"
+
+    def tell(project: str, text: str, at: str) -> None:
+        message = {"role": "user", "content": text, "project": project}
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
+        task = clawmem("learn", "pending", "--json").data
+        answer = {"task": task["id"], "facts": [{"e": 1, "q": text, "s": text, "of": "the rate", "at": at}]}
+        clawmem("learn", "apply", "-", given=json.dumps(answer))
+
+    tell(f"{at}/fjord/pelican", "Pelican needs Python 3.12.", "project:pelican")
+    tell(f"{at}/x/heron", "Heron sells flowers.", "project:heron")
+    tell(f"{at}/x/heron", "Fjord pays 95 euros an hour.", "project:pelican")
+    tell(f"{at}/x/heron", "The other client pays 70 euros an hour.", "project:Wren")
+    facts = clawmem("list", "--scope", "all", "--json").data["facts"]
+    found = {
+        fact["fact"].split()[-4]: (fact["entity"], fact.get("project")) for fact in facts if "hour" in fact["fact"]
+    }
+    assert found == {"95": ("projects/pelican", f"{at}/fjord/pelican"), "70": ("areas/people/user", None)}
+
+
 def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None:
     def tell(text: str, **fact: object) -> str:
         message = {"role": "user", "content": text, "project": "a/cargo"}
