@@ -173,7 +173,7 @@ def _handed_on(text: str, judged: bool) -> str:
 
 @stores_kept_open()
 def prompt_text(
-    vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
+    vault: Vault, caller: Caller, prompt: str, reach: Reach | None, session: str | None, shown: Collection[str]
 ) -> HookText:
     """Return what clearly answers a prompt in the scope of a session, as much as bears on it within the setting
     `context.prompt_budget`; nothing for a prompt that asks for nothing.
