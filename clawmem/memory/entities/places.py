@@ -20,6 +20,7 @@ from clawmem.index.search.lookup import (
     entity_in_same_folder,
     entity_names,
     forgotten_entities,
+    people_beginning,
     people_by_first_name,
 )
 from clawmem.index.tables.store import Index
@@ -79,6 +80,18 @@ def find_entity(index: Index, text: str, caller: Caller) -> str:
     near = _similar_names(index, text, caller)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise NotFound(f"There is no entity '{text}'.", f"{hint}`clawmem entity list` shows all of them.")
+
+
+def people_called(vault: Vault, name: str, caller: Caller) -> list[str]:
+    """Return the people that a caller sees whose name is this one or begins with it."""
+
+    def named(index: Index) -> list[str]:
+        word = normal(name)
+        whole = [entity for entity in entities_known_as(index, word) if kind_of(entity) == "person"]
+        begun = people_beginning(index, [word]).get(word, set())
+        return _visible_candidates(sorted({*whole, *begun}), caller)
+
+    return run_query(vault, named)
 
 
 def _refuse_unread(index: Index, text: str, name: str) -> None:

@@ -924,3 +924,29 @@ def test_a_session_that_its_program_ends_keeps_no_words_to_be_forgotten_and_hand
     assert 'Asked last: "to forget something"' in log and "Oslo" not in log
     assert clawmem("heartbeat").code == 0
     assert "digest" not in clawmem("log").out
+
+
+def test_a_first_name_of_two_people_means_the_one_of_the_project_or_both(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    ek, virtanen = "Jonas Ek is the operations lead of Boat.", "Jonas Virtanen is the manager of Heron."
+    assert clawmem("remember", f"{ek}\n{virtanen}\nPetra Lind is the designer of Heron.").code == 0
+
+    def told(prompt: str, session: str, folder: Path = project) -> list[bool]:
+        text = context(say(clawmem, vault_root, "UserPromptSubmit", folder, prompt=prompt, session_id=session))
+        return [fact in text for fact in (ek, virtanen)]
+
+    ask = "Ask Jonas whether the van is repaired."
+    assert told(ask, "a") == [True, False], "the one of the project"
+    assert told("We send the delivery list to Jonas every day.", "a") == [False, False], "not the other one instead"
+    assert told("Ask Jonas Virtanen whether the van is repaired.", "b") == [False, True], "the one who is named"
+    assert told("Ask Petra whether the van is repaired.", "c") == [False, False]
+    # Where neither is of the project, what bears on one is not told alone, also if the other was told before.
+    assert told(ask, "d", tmp_path) == [False, False]
+    assert told("Ask Jonas Ek whether the van is repaired.", "d", tmp_path) == [True, False]
+    assert told("Is Jonas the manager of Heron?", "d", tmp_path) == [True, True]
+    shown = clawmem("show", "jonas").out
+    assert "'jonas' may be areas/people/jonas-ek or areas/people/jonas-virtanen." in shown and ek in shown
+    assert "Also called" not in clawmem("show", "jonas-ek").out + clawmem("show", "petra").out
+    assert clawmem("entity", "create", "areas/people/jonas").code == 0
+    assert "Also called Jonas: areas/people/jonas-ek, areas/people/jonas-virtanen" in clawmem("show", "Jonas").out
