@@ -237,6 +237,16 @@ class RoundState:
         if self._kinds is not None:
             self._kinds = {**kinds_of_objects([fact], self._catalog), **self._kinds}
 
+    @property
+    def default(self) -> str:
+        """Return the entity of facts that are about nothing with a page."""
+        return self._work.vault.settings.words("defaults.entity")
+
+    def take_out(self, fact: Fact, entity: str) -> None:
+        """Take a fact out of an entity; the caller puts it into another one."""
+        del self._facts_of(entity)[fact.id]
+        self.touched.add(entity)
+
     def count_mentions(self, titles: Iterable[str]) -> None:
         """Count each title once per statement."""
         self._mentions.update({normal(title) for title in titles})
