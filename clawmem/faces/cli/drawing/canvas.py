@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from clawmem.faces.cli.display import Display
@@ -29,6 +29,8 @@ HIT = "bold magenta"
 FAINT = "dim"
 ALERT = "red"
 
+LEVEL = 4
+"""Columns of one level of Rich's trees."""
 _GAP = "  "
 _SEPARATOR = " · "
 # Below this width, what stands beside a text elsewhere stands above it.
@@ -89,6 +91,10 @@ class Canvas:
             row = row.append(_SEPARATOR, FAINT).append_text(part) if row else part.copy()
         if row:
             yield row
+
+    def node(self, level: int, *texts: Text) -> Group:
+        """What stands at a node of a tree, below the root of level 0."""
+        return Group(*(row for text in texts for row in self.wrapped(text, self.width - LEVEL * level)))
 
     def columns(self, rows: Sequence[Sequence[Text]]) -> Iterator[Text] | None:
         """Rows of cells as aligned columns, or None if a word of a cell would have to be cut."""
@@ -215,19 +221,31 @@ def remarks(record: _Record) -> Iterator[Text]:
         yield words(remark, ALERT if alert else FAINT)
 
 
-# The functions of `drawing.recall` for the answers of verbs. Each takes the canvas, the answer and the values of the
+# The module and the function for the answers of a verb. A function takes the canvas, the answer and the values of the
 # command; it returns None if this answer is only its lines.
-_OF_VERB = {"recall": "recall", "list": "listed"}
+_OF_VERB = {
+    "recall": "recall:recall",
+    "list": "recall:listed",
+    "why": "why:why",
+    "log": "why:log",
+    "review list": "recall:queue",
+    "review show": "recall:proposal",
+}
 
 
 def draw(answer: Answer, verb: str, record: Mapping[str, Any], display: Display) -> Iterator[str] | None:
     """Draw an answer, piece by piece; None if it has no drawing. `verb` is empty for one that is only its lines."""
     canvas = Canvas(display)
-    made = None
     if verb in _OF_VERB:
-        made = getattr(import_module("clawmem.faces.cli.drawing.recall"), _OF_VERB[verb])(canvas, answer, record)
-    elif isinstance(answer.lines, Table):
-        made = table(canvas, answer.lines)
-    elif isinstance(answer.lines, Fields):
-        made = fields(canvas, answer.lines)
+        module, _, name = _OF_VERB[verb].partition(":")
+        made = getattr(import_module(f"clawmem.faces.cli.drawing.{module}"), name)(canvas, answer, record)
+    else:
+        made = None
+    made = _of_lines(canvas, answer) if made is None else made
     return None if made is None else map(canvas.drawn, made)
+
+
+def _of_lines(canvas: Canvas, answer: Answer) -> Iterable[RenderableType] | None:
+    if isinstance(answer.lines, Table):
+        return table(canvas, answer.lines)
+    return fields(canvas, answer.lines) if isinstance(answer.lines, Fields) else None

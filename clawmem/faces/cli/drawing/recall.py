@@ -1,20 +1,27 @@
-"""Hits of a search, and lists of facts: the day beside what was said, and below it where that is from."""
+"""Hits of a search, and lists of facts: the day beside what was said, and below it where that is from.
+
+The queue of proposals, and one of them with its evidence.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.console import RenderableType
 from rich.text import Text
+from rich.tree import Tree
 
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, fact_of, remarks, words
-from clawmem.faces.parts.command import Answer
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
+from clawmem.faces.parts.command import Answer, Fields
 from clawmem.faces.parts.words import event_warning
 from clawmem.faces.verbs.recall import LONGEST_LINE, channel_state
 from clawmem.index.search.events import matched_spans
+from clawmem.model.language.dates import minute
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import counted, forms_of, normal
 from clawmem.model.pages.tokens import said_on
+from clawmem.model.proposals.proposal import OPEN
 from clawmem.model.records.event import Event, event_from_record
 from clawmem.model.search.passage import excerpt
 from clawmem.serving.recall.result import RECALL_KINDS, ChannelReport
@@ -120,3 +127,34 @@ def _channels(canvas: Canvas, data: _Record) -> Iterator[Text]:
         yield from canvas.block(words(name, FAINT), column, [text], beside=True)
     if data["weak"]:
         yield words(f"{counted(data['weak'], 'weak hit')} left out; --all shows them", FAINT)
+
+
+def queue(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text]:
+    """The proposals: what each says, why it waits, and what it is."""
+    for proposal in answer.made()["proposals"]:
+        below = canvas.flow(_about(proposal), canvas.beside(_DAY))
+        day = words(proposal["created"][:_DAY], FAINT)
+        yield from canvas.block(day, _DAY, [words(proposal["says"]), words(proposal["why"]), *below])
+
+
+def proposal(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """A tree: what the proposal says, and below it why, what it does, its evidence, and the facts as they are now."""
+    data = answer.made()
+    other = data["proposal"]
+    about = (*_about(other), words(f"made {minute(other['created'])}", FAINT))
+    tree = Tree(canvas.node(0, words(other["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
+    pairs = answer.lines.pairs if isinstance(answer.lines, Fields) else ()
+    for name, value in pairs:
+        if name not in ("says", "now"):
+            tree.add(canvas.node(1, words(name, FAINT).append("  ").append_text(words(value))))
+    for target in data["targets"]:
+        below = canvas.flow(remarks(target), canvas.width - LEVEL)
+        tree.add(canvas.node(1, words("now", FAINT).append("  ").append_text(words(target["fact"])), *below))
+    yield tree
+
+
+def _about(record: _Record) -> Iterator[Text]:
+    yield words(record["id"], FAINT)
+    yield words(record["kind"])
+    yield words(record["status"], HEAD if record["status"] == OPEN else FAINT)
+    yield from (words(record[key], FAINT) for key in ("entity", "agent") if record.get(key))

@@ -39,8 +39,9 @@ ATTACKS = {
 }
 
 
-def build(clawmem: Command) -> None:
-    """A vault with a chain, a premise, an agent's fact, wide letters, a conversation, and a proposal."""
+def build(clawmem: Command) -> dict[str, str]:
+    """A vault with a chain, a premise, an agent's fact, wide letters, a conversation, and a proposal. Returns the ids
+    that the tests name."""
     ids: dict[str, str] = {}
 
     def do(day: int, *words: str, given: str | None = None) -> str:
@@ -65,23 +66,30 @@ def build(clawmem: Command) -> None:
     lines = [json.dumps({"role": "user", "speaker": "Mia", "timestamp": at, "content": text}) for at, text in pair]
     do(20, "ingest", "-", "--session", "s", given="\n".join(lines))
     do(20, "heartbeat", "--quiet")
+    ids["proposal"] = _IDS.findall(clawmem("review", "list").out)[0]
+    return ids
 
 
-def commands() -> list[list[str]]:
+def commands(ids: dict[str, str]) -> list[list[str]]:
     return [
         ["recall", "which cafes does Jane visit, and where does she live?", "-n", "4"],
         ["recall", "where did Jane go?", "--in", "events", "--explain"],
         ["list", "-n", "5"],
+        ["why", ids["bergen"]],
+        ["why", ids["tea"]],
+        ["log", "areas/people/jane"],
+        ["review", "list"],
+        ["review", "show", ids["proposal"]],
         ["entity", "list"],
     ]
 
 
 @pytest.mark.usefixtures("without_vectors")
 def test_the_screens_are_as_recorded(clawmem: Command) -> None:
-    build(clawmem)
+    ids = build(clawmem)
     labels, recorded = Labels(), []
     named: list[str] = []
-    for words in commands():
+    for words in commands(ids):
         for columns in (80, 40):
             env = {"COLUMNS": str(columns), "CLAWMEM_SEED": str(zlib.crc32(repr(words).encode()))}
             sent = clawmem(*words, "--color", "always", env=env).out
@@ -139,6 +147,8 @@ def test_texts_of_the_vault_do_nothing_to_a_terminal(
         ["recall", "harbour", "--in", "events", "--all", "-n", "50", "--explain"],
         ["list"],
         ["list", "--fields", "id,fact,category"],
+        ["why", "fact_00000003"],
+        ["log"],
         ["entity", "list"],
     ):
         sent = on_terminal(words, vault_root, environment, 80)
@@ -152,6 +162,17 @@ def test_texts_of_the_vault_do_nothing_to_a_terminal(
     assert "[red]danger[/red] [link=https://evil.example]click[/link] :skull: [/]" in " ".join(
         without_styles(on_terminal(["list"], vault_root, environment, 200)).split()
     )
+
+
+def test_what_rests_on_a_fact_is_shown_on_a_terminal(
+    vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    fact, other = (
+        clawmem("remember", text, "--json").data["facts"][0]["id"] for text in ("Mia rows.", "Mia needs a boat.")
+    )
+    clawmem("link", other, fact, "--type", "depends_on")
+    sent = on_terminal(["why", fact, "--impact"], vault_root, environment, 80)
+    assert "Mia needs a boat." in sent
 
 
 def test_each_way_to_ask_for_colours(vault_root: Path, environment: dict[str, str], clawmem: Command) -> None:
@@ -180,11 +201,13 @@ def test_each_way_to_ask_for_colours(vault_root: Path, environment: dict[str, st
     assert wrong.err.startswith("error: 'sometimes' is not a valid value of --color.")
 
 
-@pytest.mark.parametrize("words", [["recall", "where does Jane live?"], ["status"]])
+@pytest.mark.parametrize("words", [["recall", "where does Jane live?"], ["status"], ["why", "FACT"]])
 def test_rich_is_imported_only_where_something_is_drawn(
     words: list[str], vault_root: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
     clawmem("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane")
+    (fact,) = clawmem("list", "--json").data["facts"]
+    words = [fact["id"] if word == "FACT" else word for word in words]
     code = (
         "import os, sys; from clawmem.faces.cli.plain import run_plain\n"
         f"code = run_plain({words!r})\n"
