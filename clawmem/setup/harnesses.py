@@ -70,6 +70,16 @@ class OwnFile(NamedTuple):
 Step = Entry | Block | OwnFile
 
 
+class VendorCommand(NamedTuple):
+    """A change by the harness's own command line, of one file; `instead` is the same change without it."""
+
+    path: Path
+    program: str
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+    instead: Step
+
+
 class Wiring(NamedTuple):
     """All that is wired into one harness: its program, its configuration folder, the changes, and what to know.
 
@@ -78,7 +88,7 @@ class Wiring(NamedTuple):
 
     program: str
     folder: Path
-    steps: tuple[Step, ...]
+    steps: tuple[Step | VendorCommand, ...]
     notices: tuple[str, ...] = ()
     granted: tuple[str, ...] = ALLOWED_TOOLS
     plain_json: bool = False
@@ -126,7 +136,13 @@ def _claude(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
             *_allowed(folder / "settings.json", ("permissions", "allow"), f"mcp__{SERVER}__{{}}"),
             OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL),
             *_commands(folder / "commands"),
-            Entry(state, ("mcpServers", SERVER), {"type": "stdio", **_server(server)}),
+            VendorCommand(
+                state,
+                "claude",
+                ("mcp", "add", "-s", "user", SERVER, "--", *server),
+                ("mcp", "remove", "-s", "user", SERVER),
+                Entry(state, ("mcpServers", SERVER), {"type": "stdio", **_server(server)}),
+            ),
         ),
         plain_json=True,
     )
@@ -150,10 +166,15 @@ def _codex(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
         for event in native_events("codex")
     )
     block = f"[mcp_servers.{SERVER}]\ncommand = {json.dumps(server[0])}\nargs = {json.dumps(list(server[1:]))}\n"
+    config = folder / "config.toml"
+    add = VendorCommand(
+        config, "codex", ("mcp", "add", SERVER, "--", *server), ("mcp", "remove", SERVER), Block(config, block)
+    )
     skill = OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL)
     # Codex asks for no tool whose annotations say that it destroys nothing and reaches nothing outside.
-    tools = Block(folder / "config.toml", block)
-    return Wiring("codex", folder, (*hooks, skill, *_commands(folder / "prompts"), tools), (_TRUST,), plain_json=True)
+    return Wiring(
+        "codex", folder, (*hooks, skill, *_commands(folder / "prompts"), add), (_TRUST,), plain_json=True
+    )  # fmt: skip
 
 
 def _gemini(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:

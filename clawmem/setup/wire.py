@@ -10,6 +10,8 @@ import base64
 import hashlib
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +27,7 @@ from clawmem.setup.harnesses import (
     Entry,
     OwnFile,
     Step,
+    VendorCommand,
     Wiring,
     own_command,
     wiring,
@@ -36,6 +39,7 @@ from clawmem.vault.vault import Vault
 
 _BEGIN = "# >>> clawmem >>>"
 _END = "# <<< clawmem <<<"
+_VENDOR_SECONDS = 60
 
 
 class WiredFile(NamedTuple):
@@ -103,7 +107,9 @@ def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> Rece
     return Receipt(path, record if isinstance(record, dict) else {})
 
 
-def wire(wanted: Wiring, receipt: Receipt, at: str, dry_run: bool = False) -> WireResult:
+def wire(
+    wanted: Wiring, receipt: Receipt, environment: Mapping[str, str], at: str, dry_run: bool = False
+) -> WireResult:
     """Wire a harness. A second time, the entries are brought up to date.
 
     Raise InvalidInput if a configuration file cannot be parsed, Refused if one may not be written."""
@@ -111,7 +117,17 @@ def wire(wanted: Wiring, receipt: Receipt, at: str, dry_run: bool = False) -> Wi
     after: dict[Path, bytes | None] = {}
     steps: dict[Path, list[dict[str, Any]]] = {}
     notices = list(wanted.notices)
+    vendors = []
     for step in wanted.steps:
+        if isinstance(step, VendorCommand):
+            program = shutil.which(step.program, path=environment.get("PATH"))
+            if program and not _has_entry(step.instead, receipt):
+                vendors.append((program, step))
+                continue
+            if not program:
+                result = "would be" if dry_run else "was"
+                notices.append(f"{step.program} was not found, so its file {step.path} {result} edited directly")
+            step = step.instead
         path = _target(step.path)
         if path not in before:
             before[path] = _unwired(path, receipt)
@@ -127,10 +143,11 @@ def wire(wanted: Wiring, receipt: Receipt, at: str, dry_run: bool = False) -> Wi
         record, text = _applied(step, path, after[path])
         steps[path].append(record)
         after[path] = text
-    changed = {path: data for path, data in after.items() if not _is_same(path, data, _read(path))}
-    for path in changed:
+    changed = {path: data for path, data in after.items() if data != _read(path)}
+    for path in [*changed, *(_target(step.path) for _, step in vendors)]:
         _check_writable(path)
     files = [WiredFile(str(path), "added" if _read(path) is None else "changed") for path in changed]
+    files += [WiredFile(str(step.path), f"changed by `{step.program} {' '.join(step.add[:2])}`") for _, step in vendors]
     if dry_run:
         return WireResult(tuple(files), tuple(notices))
     receipt.folders = [*dict.fromkeys([*receipt.folders, *_new_folders([*changed, receipt.path])])]
@@ -143,26 +160,32 @@ def wire(wanted: Wiring, receipt: Receipt, at: str, dry_run: bool = False) -> Wi
         }  # fmt: skip
     receipt.write(at)
     _write_all(changed)
+    for program, vendor in vendors:
+        notices += _by_vendor(program, vendor, receipt, environment)
+    receipt.write(at)
     return WireResult(tuple(files), tuple(notices))
 
 
-def unwire(wanted: Wiring, receipt: Receipt, dry_run: bool = False) -> WireResult:
+def unwire(wanted: Wiring, receipt: Receipt, environment: Mapping[str, str], dry_run: bool = False) -> WireResult:
     """Take out what the receipt lists in files of the harness; another file is left, and its part of the receipt.
 
     Raise Refused if a file may not be written; the receipt then stays."""
     changes: dict[Path, bytes | None] = {}
-    files, notices, others = [], [], {}
+    files, notices, vendors, others = [], [], [], {}
     known = {_target(step.path) for step in wanted.steps}
     for name, file in receipt.files.items():
         path = Path(name)
-        if not _is_known(path, known):
+        if not _is_known(path, file, known, wanted):
             others[name] = file
             notices.append(f"{path} is no file that setup writes for {wanted.program} here; it was left as it is")
             continue
         now = _read(path)
         restored = _unwired(path, receipt)
+        vendor = file.get("vendor")
+        if vendor and now is not None and _hash(now) != file["after"] and restored == now:
+            vendors.append((path, vendor))
         if restored == now:
-            if now is not None and restored != _bytes(file["before"]):
+            if file["steps"] and now is not None and restored != _bytes(file["before"]):
                 notices.append(f"{path} has no entry of clawmem any more, or was changed by hand; it was left as it is")
             continue
         exact = restored == _bytes(file["before"])
@@ -173,6 +196,8 @@ def unwire(wanted: Wiring, receipt: Receipt, dry_run: bool = False) -> WireResul
         _check_writable(path)
     if not dry_run:
         _write_all(changes)
+        for path, vendor in vendors:
+            notices += _removed_by_vendor(path, vendor, environment)
         receipt.files = others
         if others:
             receipt.write(receipt.at)
@@ -186,9 +211,14 @@ def unwire(wanted: Wiring, receipt: Receipt, dry_run: bool = False) -> WireResul
     return WireResult(tuple(files), tuple(notices))
 
 
-def _is_known(path: Path, known: set[Path]) -> bool:
-    """Whether a receipt's file is one of the harness. A file of settings can change its ending."""
-    return path == _target(path) and path.with_suffix("") in {file.with_suffix("") for file in known}
+def _is_known(path: Path, record: Mapping[str, Any], known: set[Path], wanted: Wiring) -> bool:
+    """Whether a receipt's file and command are those of the harness. A file of settings can change its ending."""
+    commands = [[step.program, *step.remove] for step in wanted.steps if isinstance(step, VendorCommand)]
+    return (
+        path == _target(path)
+        and path.with_suffix("") in {file.with_suffix("") for file in known}
+        and (not record.get("vendor") or record["vendor"] in commands)
+    )
 
 
 def _applied(step: Step, path: Path, data: bytes | None) -> tuple[dict[str, Any], bytes]:
@@ -230,10 +260,8 @@ def _is_others(step: Step, path: Path, data: bytes | None) -> bool:
     """Whether somebody else has put something where the step would put its own."""
     if isinstance(step, OwnFile):
         return data is not None and data != step.text.encode()
-    if data is None:
+    if isinstance(step, Block) or data is None:
         return False
-    if isinstance(step, Block):
-        return step.text.partition("\n")[0] in _text(path, data).splitlines()
     try:
         node = value_at(_text(path, data), step.keys)
     except Broken:
@@ -266,6 +294,60 @@ def _unwired(path: Path, receipt: Receipt) -> bytes | None:
     return text.encode()
 
 
+def _by_vendor(program: str, vendor: VendorCommand, receipt: Receipt, environment: Mapping[str, str]) -> list[str]:
+    path = _target(vendor.path)
+    value = receipt.files.pop(str(path), None)
+    if value is not None:  # an earlier setup
+        if _hash(_read(path)) == value["after"]:
+            _put(path, _bytes(value["before"]))
+        else:
+            _run([program, *vendor.remove], environment)
+    before = _read(path)
+    failed = _run([program, *vendor.add], environment)
+    now = _read(path)
+    if failed is None and now is not None and now != before:
+        receipt.files[str(path)] = {
+            "before": _kept(before), "after": _hash(now), "steps": [],
+            "vendor": [vendor.program, *vendor.remove],
+        }  # fmt: skip
+        return []
+    if failed is None:
+        return [f"`{vendor.program} {' '.join(vendor.add[:2])}` changed nothing in {path}"]
+    record, data = _applied(vendor.instead, path, before)
+    receipt.files[str(path)] = {"before": _kept(before), "after": _hash(data), "steps": [record]}
+    receipt.folders = [*dict.fromkeys([*receipt.folders, *_new_folders([path])])]
+    _write_all({path: data})
+    return [f"`{vendor.program} {' '.join(vendor.add[:2])}` failed ({failed}), so {path} was edited directly"]
+
+
+def _removed_by_vendor(path: Path, words: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    program = shutil.which(words[0], path=environment.get("PATH"))
+    if program is None:
+        return [f"{words[0]} was not found: remove clawmem from {path} with `{' '.join(words)}`"]
+    failed = _run([program, *words[1:]], environment)
+    return [f"`{' '.join(words)}` failed: {failed}"] if failed else []
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """Why a program failed, or None."""
+    try:
+        process = subprocess.run(
+            command, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, timeout=_VENDOR_SECONDS
+        )
+    except (OSError, subprocess.SubprocessError) as problem:
+        return str(problem)
+    if process.returncode == 0:
+        return None
+    items = (process.stderr or process.stdout).decode(errors="replace").strip().splitlines()
+    return items[-1] if items else f"exit code {process.returncode}"
+
+
+def _has_entry(step: Step, receipt: Receipt) -> bool:
+    """Whether an earlier setup edited the file directly, so that the vendor's command would find the entry there."""
+    record = receipt.files.get(str(_target(step.path)))
+    return record is not None and bool(record["steps"])
+
+
 def _write_all(changes: Mapping[Path, bytes | None]) -> None:
     """Write files; if one cannot be written, the others get their former bytes again."""
     former = {path: _read(path) for path in changes}
@@ -283,16 +365,6 @@ def _write_all(changes: Mapping[Path, bytes | None]) -> None:
         raise StorageFailed(
             f"{problem.filename} cannot be written: {problem.strerror}.", "Nothing was changed."
         ) from None
-
-
-def _is_same(path: Path, data: bytes | None, now: bytes | None) -> bool:
-    """Whether a file has these bytes, or the same JSON: a harness writes its file anew in a layout of its own."""
-    if data == now or data is None or now is None or path.suffix != ".json":
-        return data == now
-    try:
-        return bool(json.loads(data) == json.loads(now))
-    except ValueError:
-        return False
 
 
 def _put(path: Path, data: bytes | None) -> None:
@@ -394,8 +466,9 @@ def _outdated(
     harness: str, vault: Vault, receipt: Receipt, environment: Mapping[str, str], home: Path
 ) -> Iterator[HealthProblem]:
     wanted = wiring(harness, home, environment, own_command(environment), str(vault.root), receipt.viewer)
+    own = wanted._replace(steps=tuple(step for step in wanted.steps if not isinstance(step, VendorCommand)))
     try:
-        files = wire(wanted, receipt, receipt.at, dry_run=True).files
+        files = wire(own, receipt, environment, receipt.at, dry_run=True).files
     except ClawmemError as problem:
         yield HealthProblem(WARNING, HARNESS, None, None, f"{harness}: {problem.message} {problem.hint}")
         return

@@ -72,7 +72,7 @@ def setup(
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
         wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None, receipt.viewer)
         former, scheduled = receipt.settings, receipt.scheduled
-        result = unwire(wanted, receipt, dry_run)
+        result = unwire(wanted, receipt, runtime.environment, dry_run)
         if former and not dry_run:
             restore_reader(runtime.vault(), harness, former)
         if scheduled:
@@ -82,7 +82,7 @@ def setup(
     _check_agent(call, harness, schedule)
     receipt.viewer = _viewer(call, harness, planned) or receipt.viewer
     wanted = _wiring(call, harness, planned, receipt.viewer)
-    result = wire(wanted, receipt, stamp(runtime.now()), dry_run)
+    result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     try:
         reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
     except ClawmemError as problem:

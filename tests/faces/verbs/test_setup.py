@@ -165,23 +165,26 @@ def test_what_others_change_meanwhile_stays(setup: Setup, home: Path, harness: s
     assert path.read_text() == others(harness).replace('"dark"', '"light"').replace("// my own", "// our own")
 
 
-def test_a_receipt_names_no_file_of_others(setup: Setup, home: Path, tmp_path: Path) -> None:
-    """A receipt is a file like any other, and who can write it does not choose what --remove writes."""
+def test_a_receipt_names_no_file_or_program_of_others(setup: Setup, home: Path, tmp_path: Path) -> None:
+    """A receipt is a file like any other, and who can write it does not choose what --remove writes or runs."""
     assert setup("cursor").code == 0
     receipt = home / ".local/state/clawmem/setup/cursor.json"
     record = json.loads(receipt.read_text())
+    own = next(value for path, value in record["files"].items() if path.endswith("mcp.json"))
     (home / ".bashrc").write_text("mine\n")
     (tmp_path / "empty").mkdir()
     other = {"before": None, "after": hashlib.sha256(b"mine\n").hexdigest(), "steps": [{"kind": "file"}]}
     record["files"][str(home / ".bashrc")] = other
+    mcp = next(path for path in record["files"] if path.endswith("mcp.json"))
+    record["files"][mcp] = {**own, "after": "other", "steps": [], "vendor": ["touch", str(tmp_path / "ran")]}
     record["folders"].append(str(tmp_path / "empty"))
     receipt.write_text(json.dumps(record))
     result = setup("cursor", "--remove", PATH=os.environ["PATH"])
-    assert result.code == 0 and result.err.count("is no file that setup writes for cursor here") == 1, result
+    assert result.code == 0 and result.err.count("is no file that setup writes for cursor here") == 2, result
     assert (home / ".bashrc").read_text() == "mine\n"
-    assert (tmp_path / "empty").is_dir()
+    assert (tmp_path / "empty").is_dir() and not (tmp_path / "ran").exists()
     assert not (home / ".cursor/hooks.json").exists(), "the rest is taken out"
-    assert [*json.loads(receipt.read_text())["files"]] == [str(home / ".bashrc")]
+    assert [*json.loads(receipt.read_text())["files"]] == [mcp, str(home / ".bashrc")]
 
 
 @pytest.mark.parametrize("harness", JSON_FILES)
@@ -243,15 +246,44 @@ def test_a_file_that_somebody_else_wrote_stays(setup: Setup, home: Path) -> None
     assert "other" in config.read_text()
 
 
-def test_tools_that_codex_has_already_are_left(setup: Setup, home: Path) -> None:
+CODEX = """\
+#!/bin/sh
+config="$HOME/.codex/config.toml"
+case "$1 $2" in
+  "mcp add") name=$3; shift 4; printf '\\n[mcp_servers.%s]\\ncommand = "%s"\\n' "$name" "$*" >> "$config";;
+  "mcp remove") sed -i '/^\\[mcp_servers.clawmem\\]/,$d' "$config";;
+  *) exit 3;;
+esac
+"""
+
+
+def test_the_command_of_the_vendor_is_used_where_there_is_one(setup: Setup, home: Path, tmp_path: Path) -> None:
+    for name in ("sh", "sed", "printf"):
+        found = shutil.which(name)
+        assert found
+        (tmp_path / "bin" / name).symlink_to(found)
+    program = tmp_path / "bin/codex"
+    program.write_text(CODEX)
+    program.chmod(0o755)
     config = home / ".codex/config.toml"
     config.parent.mkdir()
-    config.write_text('# mine\n[mcp_servers.clawmem]\ncommand = "other"\n')
+    config.write_text('# mine\nmodel = "m"\n')
+    before = files(home)
     result = setup("codex")
-    assert result.code == 0 and f"{config} is there already and not clawmem's" in result.err
+    assert result.code == 0 and "changed by `codex mcp add`" in result.out and "trusted" in result.err
+    assert "--agent codex" in config.read_text() and ">>>" not in config.read_text()
+    assert setup("codex").code == 0
     assert config.read_text().count("mcp_servers.clawmem") == 1
     assert setup("codex", "--remove").code == 0
-    assert config.read_text().endswith('command = "other"\n')
+    assert files(home) == before
+    assert setup("codex").code == 0
+    config.write_text("# ours\n" + config.read_text())
+    assert setup("codex", "--remove").code == 0
+    assert config.read_text().startswith("# ours\n# mine\n") and "clawmem" not in config.read_text()
+    program.write_text("#!/bin/sh\nexit 5\n")
+    result = setup("codex")
+    assert result.code == 0 and "edited directly" in result.err
+    assert ">>> clawmem >>>" in config.read_text()
 
 
 def test_a_policy_that_limits_the_agent_is_named(setup: Setup, home: Path, vault_root: Path) -> None:
@@ -262,6 +294,12 @@ def test_a_policy_that_limits_the_agent_is_named(setup: Setup, home: Path, vault
     assert "governance/access.yaml does not let cursor see everything" in setup("cursor").err
     policy.write_text("people: {cursor: {role: owner}}\nrules: [{role: owner, may: all}]\n")
     assert "everything" not in setup("cursor").err
+
+
+def test_a_dry_run_says_what_would_be_edited(setup: Setup, home: Path) -> None:
+    (home / ".codex").mkdir(exist_ok=True)
+    result = setup("codex", "--dry-run")
+    assert "codex was not found" in result.err and "would be edited directly" in result.err
 
 
 def test_the_heartbeat_is_scheduled_when_a_person_wants_it(
