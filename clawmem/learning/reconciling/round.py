@@ -31,13 +31,12 @@ from clawmem.learning.reconciling.review import (
     describe_change,
     earlier_outcome,
     earlier_proposal,
-    find_changed,
     proposal_action,
     resolve_correction,
     review_reason,
 )
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
-from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
+from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
 from clawmem.memory.facts.forget import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
@@ -176,11 +175,6 @@ class LearningRound:
         )
         if message:
             return self._apply(proposition, message, {**known, **named}, event)
-        changed = states_change(proposition) and find_changed(
-            proposition, (around := {**self._state.facts_of_entity(proposition), **known}).values()
-        )
-        if changed:
-            return self._apply(*changed, around, event)
         decision = reconcile(proposition, list(known.values()), self._catalog)
         if event.id in self._extractor.by_model:
             decision = only_named_changes(proposition, decision, known)

@@ -133,8 +133,6 @@ class RoundState:
         """Return the facts that a proposition may affect: those of its subject, those its evidence names by id, and
         what says the same in the same words for everybody."""
         known = {**self._same_words(proposition.statement), **self._about(proposition.subject or "")}
-        if proposition.scope:
-            known = {**self._about(f"the {proposition.scope}"), **known}
         if "fact_" not in proposition.source_text:
             return known
         named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
