@@ -160,7 +160,7 @@ class LearningRound:
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
         proposition = self._state.names_here(with_project(proposition, event), self._people_around(event))
-        proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
+        proposition = drop_unfit_predicate(mark_change(proposition, event.text))
         self._state.count_mentions(hint.title for hint in proposition.entity_hints if hint.role != HERE)
         if proposition.category == CORRECTION:
             return self._correct(proposition, event)
