@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,15 +137,25 @@ def test_the_verbs(vault: Vault, clawmem: Command) -> None:
     assert clawmem("decision", "show", lesson["id"]).code == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "missing"), [(("Stream.",), "The reason, --why, is missing"), ((), "The decision is missing")]
-)
-def test_a_decision_needs_its_reason(clawmem: Command, vault: Vault, words: tuple[str, ...], missing: str) -> None:
-    wrong = clawmem("decision", "add", *words)
-    assert (wrong.code, missing in wrong.err) == (2, True), wrong
+def test_decisions_go_out_as_madr(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
+    scope = ("--workflow", "software", "--project", "/src/upload")
+    option = ("--alternative", "a larger buffer: It only moves the limit.")
+    clawmem("decision", "add", "Stream the uploads.", "--why", "Memory grew.", *option, *scope)
+    result = clawmem("decision", "export", str(tmp_path / "adr"), "--json")
+    assert result.data["files"] == ["0001-stream-the-uploads.md"]
+    assert clawmem("decision", "export", str(tmp_path / "adr")).code == 1, "it replaces nothing unasked"
+    page = tmp_path / "adr" / "0001-stream-the-uploads.md"
+    text = page.read_text()
+    assert clawmem("decision", "export", str(tmp_path / "adr"), "--force").code == 0 and page.read_text() == text
+    for words, name in (
+        (("Stream.",), "The reason, --why, is missing"),
+        ((), "The decision is missing"),
+    ):
+        wrong = clawmem("decision", "add", *words)
+        assert (wrong.code, name in wrong.err) == (2, True), wrong
 
 
-def test_what_a_person_records_names_the_person(vault: Vault, clawmem: Command) -> None:
+def test_what_a_person_records_names_the_person(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
     git = ("git", "-C", str(vault.root), "config", "user.name")
     subprocess.run([*git, "Pat"], check=True)
     (made,) = clawmem("decision", "add", "Use Go.", "--why", "One binary.", "--json").data["facts"]
@@ -152,6 +163,9 @@ def test_what_a_person_records_names_the_person(vault: Vault, clawmem: Command) 
     (of_agent,) = clawmem("lesson", "add", "Run the tests.", "--json", "--agent", "ann").data["facts"]
     assert [other["source"] for other in (made, lesson, of_agent)] == ["user", "user", "agent"]
     assert made["details"]["decision_makers"] == "Pat"
+    clawmem("decision", "export", str(tmp_path / "adr"))
+    page = tmp_path / "adr" / "0001-use-go.md"
+    assert 'decision-makers: "Pat"\n' in page.read_text()
 
 
 def test_what_is_for_a_team_names_no_project() -> None:

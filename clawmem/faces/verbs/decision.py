@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
@@ -11,6 +12,7 @@ from clawmem.faces.parts.parameters import (
     FACT,
     IMPORTANCE,
     LIMIT,
+    OF_ENTITY,
     PROJECT,
     REASON,
     SCOPE,
@@ -33,7 +35,7 @@ from clawmem.faces.parts.words import REVISED, revised
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
-from clawmem.model.language.text import check_choice
+from clawmem.model.language.text import check_choice, counted
 from clawmem.work.decisions import LESSON, accept_lesson, add_record, record_outcome
 from clawmem.work.session_end_records import decision_record, lesson_record
 
@@ -82,6 +84,28 @@ def add(
     caller = call.runtime.caller()
     record = decision_record({**value, "tags": tags, "scope": scope}, place, caller.agent)
     return added(add_record(call.runtime.vault(), record, caller))
+
+
+def export(
+    call: Call,
+    target: Annotated[str, Parameter("The folder to write.", completes="file")],
+    entity: Annotated[str | None, OF_ENTITY],
+    force: Annotated[bool, Parameter("Replace files that exist.", ("--force",))],
+) -> Answer:
+    """Write the decisions as MADR 4 pages: a folder of numbered Markdown files, oldest first. Superseded decisions are
+    written with the number of their successor. The same decisions give the same bytes."""
+    from clawmem.faces.parts.reading import write_folder
+    from clawmem.model.pages.madr import madr_pages
+    from clawmem.serving.browse import export_memory
+
+    memory = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
+    placed = list(memory.facts())
+    decisions = [(each.fact, each.entity) for each in placed if each.fact.category == DECISION]
+    pages = madr_pages(decisions, {other_placed.fact.id: other_placed.fact for other_placed in placed})
+    place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
+    write_folder(place, {page.name: page.text for page in pages}, force)
+    data = {"target": str(place), "files": [page.name for page in pages]}
+    return Answer(data, [f"{counted(len(pages), 'decision')} written to {place}"], memory.notices)
 
 
 def outcome(
@@ -192,6 +216,11 @@ VERBS = {
             {"fact": "fact", "commit": str},
             ("clawmem decision outcome fact_decision worked --note 'Memory is flat.'",),
             ("fact",),
+        ),
+        "export": Command(
+            export,
+            {"target": str, "files": [str]},
+            ("clawmem decision export ./decisions",),
         ),
     },
     "lesson": {
