@@ -95,11 +95,8 @@ def names_in_use(index: Index, owners: Collection[str]) -> dict[str, set[str]]:
 
 def projects_in_use(index: Index) -> set[str]:
     """Return the projects that facts have."""
-    rows = index.database.execute(
-        "SELECT DISTINCT realm FROM fact INDEXED BY fact_realm WHERE realm != '' AND realm >= ? AND realm < ?",
-        (f"{PROJECT}:", f"{PROJECT};"),
-    )
-    return {project_of_realm(realm) for (realm,) in rows}
+    query = f"SELECT DISTINCT realm FROM fact INDEXED BY fact_realm WHERE realm != '' AND realm LIKE '{PROJECT}:%'"
+    return {project_of_realm(realm) for (realm,) in index.database.execute(query)}
 
 
 def _count(index: Index, source: str, condition: str, values: Sequence[object]) -> int:

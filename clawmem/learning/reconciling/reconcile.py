@@ -114,7 +114,7 @@ def reconcile_named(
                 continue  # no statement says that it is over
             how = "same" if again else change.how  # of several for one fact, the strongest is meant
             hows[fact.id] = min(how, hows.get(fact.id, how), key=_STRENGTHS.index)
-    lossy = [key for key, how in hows.items() if how == "refine" and _loses_detail(proposition, named[key])]
+    lossy = [key for key, how in hows.items() if how == "refine" and loses_detail(proposition, named[key])]
     if lossy and len(lossy) == len(hows):
         return ReconcileDecision(ADD, (), f"It does not say all that {lossy[0]} says.", beside=True)
     hows = {key: how for key, how in hows.items() if key not in lossy}
@@ -127,7 +127,7 @@ def reconcile_named(
     return None
 
 
-def _loses_detail(proposition: Proposition, fact: Fact) -> bool:
+def loses_detail(proposition: Proposition, fact: Fact) -> bool:
     """Return whether a fact of another message has a name, a number or a denial that a statement does not have."""
     having = normal(proposition.statement)
     words = (word.strip(".,;:!?()\"'") for word in fact.fact.split()[1:])

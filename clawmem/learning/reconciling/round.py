@@ -10,7 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling import round_state as ends
 from clawmem.learning.reconciling.entities import Placement, conversation_of, is_of_speaker, session_of
-from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, is_contained, judge, plain
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain, word_beginnings
 from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
     ADD,
@@ -19,6 +19,7 @@ from clawmem.learning.reconciling.reconcile import (
     RETRACT,
     UPDATE,
     ReconcileDecision,
+    loses_detail,
     only_named_changes,
     reconcile,
     reconcile_named,
@@ -455,7 +456,8 @@ def _forgotten(proposition: Proposition, found: Proposal | None) -> LearningCand
 def _is_confirmed(fact: Fact, proposition: Proposition) -> bool:
     """Return whether a fact of an agent, without evidence, says no more than what the user said."""
     stored = fact.source_event is None and (fact.trust, proposition.trust) == ("agent", "user")
-    return stored and is_contained(fact.fact, proposition.statement, "")
+    no_more = word_beginnings(fact.fact) <= word_beginnings(proposition.statement)
+    return stored and no_more and not loses_detail(proposition, fact)
 
 
 def _is_rule_of_project(proposition: Proposition, event: Event) -> bool:
