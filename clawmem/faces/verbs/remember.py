@@ -68,7 +68,11 @@ def remember(
     ],
     workflow: Annotated[str | None, WORKFLOW._replace(help="The workflow that the fact is for.")],
     scope: Annotated[
-        str | None, SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody.")
+        str | None,
+        SCOPE._replace(
+            choices=SCOPES,
+            help="Who sees it: {choices}; the default is everybody, or for work in a repository its project.",
+        ),
     ],
     project: Annotated[
         str | None,
