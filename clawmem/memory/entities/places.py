@@ -19,6 +19,7 @@ from clawmem.index.search.lookup import (
     entity_exists,
     entity_in_same_folder,
     entity_names,
+    facts_of,
     forgotten_entities,
     people_beginning,
     people_by_first_name,
@@ -225,7 +226,11 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str, u
     found = entities_in_statement(index, draft.fact.fact, caller.agent)
     if found and not next(iter(found.values())):
         return next(iter(found))
-    from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what begins with nothing known
+    from clawmem.model.proposals.para import (  # only for what begins with nothing known
+        CLOSE_PERSON,
+        entity_name,
+        thing_in_front,
+    )
 
     named = thing_in_front(draft.fact.fact)
     if not (named or draft.fact.subject) and OF_SELF.match(draft.fact.fact):
@@ -234,9 +239,19 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str, u
         if named.kind == "person" and normal(named.title) == "user":
             return of_user()
         first = people_by_first_name(index, [normal(named.title)]) if named.kind == "person" else {}
+        if CLOSE_PERSON.match(draft.fact.fact):
+            first = {person: name for person, name in first.items() if _is_relation(index, person, draft.fact.fact)}
         if place := known_as(named.title) or next(iter(first), None) or entity_name(named):
             return place
     return next(iter(found)) if len(found) == 1 else draft.default or default
+
+
+def _is_relation(index: Index, person: str, statement: str) -> bool:
+    """Return whether somebody is known by a word for a relation that a statement has, as in "my sister Ana"."""
+    from clawmem.model.proposals.para import relation_words
+
+    words = relation_words(statement)
+    return any(words & relation_words(fact.fact) for fact, _ in facts_of(index, person))
 
 
 def entities_in_statement(index: Index, statement: str, agent: str | None = None) -> dict[str, int]:

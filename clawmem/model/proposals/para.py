@@ -66,7 +66,7 @@ _KIN = (
     r"cousin|aunt|uncle|niece|nephew|grand(?:mother|father|ma|pa)|friend|colleague|co-?worker|boss|manager|neighbou?r|"
     r"flatmate|roommate|landlord|landlady|client|customer|teacher|doctor|dentist"
 )
-_PERSON = re.compile(
+CLOSE_PERSON = re.compile(
     rf"(?:(?:[Mm]y|[Oo]ur|[Tt]he user['’]s) (?:[a-z-]+ )?(?:{_KIN}),? (?P<name>{_CAPITAL}(?: {_CAPITAL})?)"
     rf"|(?P<first>{_CAPITAL}(?: {_CAPITAL})?),? (?:is )?(?:my|our|the user['’]s) (?:[a-z-]+ )?(?:{_KIN})\b)"
 )
@@ -178,6 +178,14 @@ def named_thing(text: str) -> EntityHint | None:
     return EntityHint("company", whole, "name") if company else None
 
 
+_RELATION_WORD = re.compile(rf"\b(?:{_KIN})\b", re.IGNORECASE)
+
+
+def relation_words(text: str) -> set[str]:
+    """Return the words for relations in a text, such as sister and client."""
+    return set(map(str.lower, _RELATION_WORD.findall(text)))
+
+
 _USER_FIRST = re.compile(r"[Tt]he user(?:['’]s)? ")
 
 
@@ -185,7 +193,7 @@ def thing_in_front(statement: str) -> EntityHint | None:
     """Return the company, project or person that a sentence begins with and calls so: "Corvid Labs pays on the 25th",
     "The Larder app uses SQLite", "My sister Ana lives in Bonn", "Omar owns the parser", "The user prefers tea"; or that
     it gives a name: "We are building an app called Tidemark"."""
-    words, person = statement.rstrip(".!?").split(), _PERSON.match(statement)
+    words, person = statement.rstrip(".!?").split(), CLOSE_PERSON.match(statement)
     if person:
         return EntityHint("person", person["name"] or person["first"], "named")
     if _USER_FIRST.match(statement):
