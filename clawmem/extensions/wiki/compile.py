@@ -23,10 +23,7 @@ from clawmem.extensions.wiki.gather import (
 from clawmem.extensions.wiki.values.links import (
     PageNames,
     WrittenLink,
-    dead_targets,
-    link_targets,
     links_in,
-    mended,
     outside_markers,
     page_names,
     resolved,
@@ -403,8 +400,6 @@ def page_writes(
         text = plan.texts.get(path) or work.text(path)
         if generated_part(text) is not None:
             writes[path] = with_generated(text, GONE).encode() if own_text(text) else None
-    if None in writes.values():
-        writes.update(_mended_reports(work, plan, writes))
     return {path: data for path, data in writes.items() if data != work.read(path)}
 
 
@@ -427,22 +422,6 @@ def replaced_notices(work: WriteScope, plan: BuildPlan, writes: Mapping[str, byt
 
 def _generated(data: bytes | None) -> str | None:
     return generated_part(data.decode("utf-8-sig", errors="replace")) if data else None
-
-
-def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-    """Return the reports with links to pages that a build removes: they lead to the page of the entity's present name,
-    or only their words stay."""
-    names = page_names(path for path in {*pages_in(work, FOLDER), *writes} if writes.get(path, b"") is not None)
-    targets = link_targets(titles_of(work.index).entities.values(), plan.topics, {})
-    found: dict[str, bytes | None] = {}
-    for path in pages_in(work, REPORTS):
-        text = plan.texts.get(path) or work.text(path)
-        part = generated_part(text) or ""
-        after, _ = mended(part, dead_targets(path, part, names, targets), names, unlink=True)
-        if after != part:
-            refuse_conflict_markers(text, path)
-            found[path] = with_generated(text, after).encode()
-    return found
 
 
 def pages_in(work: WriteScope, folder: str) -> list[str]:

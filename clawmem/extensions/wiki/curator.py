@@ -6,7 +6,7 @@ Everything is one commit. A finding is filed once, and never again after a perso
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, timedelta
 from typing import Any, NamedTuple
 
@@ -24,13 +24,11 @@ from clawmem.extensions.wiki.gather import Titles, gather_page, is_on_wiki, titl
 from clawmem.extensions.wiki.values.curation import (
     StaleClaim,
     WikiFinding,
-    WrittenPage,
     dead_link_findings,
     duplicate_claims,
     duplicate_entities,
     filed_findings,
     long_page,
-    page_findings,
     proposal_of,
     settled,
     stale_findings,
@@ -53,13 +51,12 @@ from clawmem.extensions.wiki.values.page import (
     INDEX,
     REPORTS,
     WikiConflict,
-    entity_page,
     title_of_text,
     topic_page,
 )
 from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, by_ids, entity_exists
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entity_exists
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.facts.gates import GateContext, judge
@@ -68,17 +65,16 @@ from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_pr
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, GUARDRAIL, Fact, importance_of
+from clawmem.model.facts.fact import ACTIVE, importance_of
 from clawmem.model.facts.gates import FRESH
 from clawmem.model.history.comparison import FactDifference, told_changes
 from clawmem.model.language.dates import IsoWeek, day_of, iso_week, last_full_week, stamp, week_named
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import confirmed
-from clawmem.model.lifecycle.tiers import fact_score, stale_reason
+from clawmem.model.lifecycle.tiers import stale_reason
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
 from clawmem.model.proposals.proposal import (
     APPROVED,
-    ARCHIVE,
     CONFIRM,
     JOIN_ENTITIES,
     OPEN,
@@ -88,7 +84,6 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import is_entity_name
 from clawmem.vault.state.upkeep import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 
@@ -232,17 +227,15 @@ def _find(work: WriteScope, built: _Built) -> tuple[list[WikiFinding], tuple[Sta
     context = GateContext(work.vault.catalog, work.caller)
     facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
     stale = _stale(work, context, facts)
-    pages = _written_pages(built)
     numbers: dict[str, int] = {}
     for placed in facts:
         numbers[placed.entity] = numbers.get(placed.entity, 0) + 1
     findings = [
         *dead_link_findings(built.dead),
         *duplicate_entities(built.titles.entities.values(), numbers),
-        *page_findings(pages, _compiled(built.plan)),
         *duplicate_claims((placed.entity, placed.fact) for placed in facts),
         *stale_findings(stale),
-        *_long_pages(work, context, built, pages),
+        *_long_pages(built),
     ]
     return findings, stale
 
@@ -263,39 +256,12 @@ def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) 
     return tuple(sorted(shown, key=lambda claim: (-importance_of(claim.fact), claim.fact.timestamp, claim.fact.id)))
 
 
-def _written_pages(built: _Built) -> list[WrittenPage]:
-    former = {
-        entity_page(alias): entity_page(entity.name)
-        for entity in built.titles.entities.values()
-        for alias in entity.aliases
-        if is_entity_name(alias)
-    }
-    found = []
+def _long_pages(built: _Built) -> Iterator[WikiFinding]:
     for path, text in built.texts.items():
-        if not path.startswith(f"{REPORTS}/"):
-            part = generated_part(text)
-            moved = former.get(path) if part is not None and GONE in part else None
-            words = len(part.split()) if part is not None else None
-            title = title_of_text(outside_markers(text), path)
-            found.append(WrittenPage(path, title, own_text(text), words, moved if moved in built.texts else None))
-    return found
-
-
-def _long_pages(
-    work: WriteScope, context: GateContext, built: _Built, pages: Iterable[WrittenPage]
-) -> list[WikiFinding]:
-    names = {entry.path: name for name, entry in built.plan.entries.items()}
-    found = []
-    for page in pages:
-        if page.words > PAGE_WORDS and page.path != INDEX:
-            entity = names.get(page.path)
-            facts: list[Fact] = []
-            if entity is not None:
-                claims = gather_page(work.index, context, built.titles, entity)[0].claims
-                facts = counted_facts(work.index, [claim.fact for claim in claims if claim.fact.category != GUARDRAIL])
-                facts.sort(key=lambda fact: (fact_score(fact, context.caller.now), fact.timestamp, fact.id))
-            found.append(long_page(page, PAGE_WORDS, entity, facts))
-    return [finding for finding in found if finding is not None]
+        if path != INDEX and not path.startswith(f"{REPORTS}/"):
+            generated = (generated_part(text) or "").split()
+            finding = long_page(path, len(own_text(text).split()), len(generated), PAGE_WORDS)
+            yield from (finding,) if finding else ()
 
 
 def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
@@ -359,7 +325,6 @@ def _report(
     if not (changes or built.mended or fresh or again):
         return None
     refuse_conflict_markers(before, path)
-    earlier = [text for text in built.texts if text.startswith(f"{REPORTS}/") and text < path]
     message = ReportedWeek(
         week,
         day,
@@ -369,9 +334,7 @@ def _report(
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),
         tuple(curated_finding.finding for curated_finding in curated if curated_finding.outcome == LEFT),
-        tuple(problem for _, problem in broken_files(work.index)),
         {name: (entry.title, entry.path) for name, entry in built.plan.entries.items()},
-        max(earlier, default=None),
     )
     after = with_generated(before, render_report(message))
     return after if after != before else None
@@ -409,9 +372,11 @@ def _change(
 
 
 def check_pages(vault: Vault) -> LinkReport:
-    """Return the dead links and the orphans of the pages in the folder, reports included, as they are on disk."""
+    """Return the dead links and the orphans of the pages in the folder, as they are on disk. What a report links to may
+    be gone."""
     paths = (path.relative_to(vault.root).as_posix() for path in sorted((vault.root / FOLDER).rglob("*.md")))
-    pages = {path: (vault.read(path) or b"").decode("utf-8-sig", errors="replace") for path in paths}
+    texts = {path: (vault.read(path) or b"").decode("utf-8-sig", errors="replace") for path in paths}
+    pages = {path: outside_markers(text) if path.startswith(f"{REPORTS}/") else text for path, text in texts.items()}
     found = check_links(pages)
     return check_links(pages, other_files(vault)) if found.dead else found
 
@@ -478,17 +443,7 @@ def _join_entities(work: WriteScope, proposal: Proposal, details: Mapping[str, A
     return merge_writes(work, old, new)
 
 
-def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    entity, ids = str(details.get("entity")), details.get("facts")
-    named = set(ids) if isinstance(ids, list) else set()
-    chosen = [fact for fact in work.facts(entity) if fact.id in named and fact.status == ACTIVE]
-    if not chosen:
-        raise _gone(f"None of these claims of {entity} is active", proposal)
-    return work.items_with(PlacedFact(fact._replace(status=ARCHIVED), entity) for fact in chosen)
-
-
 _ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {
     CONFIRM: _confirm,
     JOIN_ENTITIES: _join_entities,
-    ARCHIVE: _archive,
 }

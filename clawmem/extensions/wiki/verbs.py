@@ -85,8 +85,8 @@ def curate(
     the report of the last week that is over, all in one commit.
 
     Stale facts, dead links, duplicates, and pages that are too long become proposals: once, and never again after a
-    person rejected them. `review approve` does what a proposal about facts, entities or two pages says; links and
-    sections are edited by hand. The heartbeat does this once a week."""
+    person rejected them. `review approve` does what a proposal about facts or entities says; pages are edited by
+    hand. The heartbeat does this once a week."""
     curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
     data = data_of(curation, findings=[_finding_data(finding) for finding in curation.findings])
     would = "Would write" if dry_run else "Wrote"

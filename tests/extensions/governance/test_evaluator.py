@@ -405,6 +405,14 @@ def test_a_decision_of_an_agent_or_before_the_evaluation_does_not_count(
     assert record_decisions(vault, caller) is None
 
 
+def test_below_the_bar_a_person_decides(vault: Vault, caller: Caller, work: Path) -> None:
+    _evaluated(vault, caller, work, "rule: exists README.md", state="review")
+    later = caller._replace(now=caller.now + timedelta(hours=1))
+    move_task(vault, later, "paint", "reject", "It is not blue.")
+    evaluation = _evaluated(vault, later, work, "rule: exists README.md", slug="open").evaluation
+    assert (evaluation.found, evaluation.verdict) == ("pass", "escalate")
+
+
 def test_it_is_told_where_an_agent_named_a_folder_of_its_own(
     vault: Vault, caller: Caller, work: Path, tmp_path: Path
 ) -> None:
