@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, timedelta
+from datetime import timedelta
 from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.errors import NotFound, NotPermitted, Refused
 from clawmem.extensions.wiki.compile import (
     GONE,
     BuildPlan,
@@ -20,7 +20,7 @@ from clawmem.extensions.wiki.compile import (
     remember_build,
     replaced_notices,
 )
-from clawmem.extensions.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
+from clawmem.extensions.wiki.gather import Titles, is_on_wiki, titles_of
 from clawmem.extensions.wiki.values.curation import (
     StaleClaim,
     WikiFinding,
@@ -50,11 +50,10 @@ from clawmem.extensions.wiki.values.page import (
     FOLDER,
     INDEX,
     REPORTS,
-    WikiConflict,
     title_of_text,
     topic_page,
 )
-from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
+from clawmem.extensions.wiki.values.report import ReportedWeek, render_report, report_path
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entity_exists
 from clawmem.index.tables.fact_marks import counted_facts
@@ -68,7 +67,7 @@ from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, importance_of
 from clawmem.model.facts.gates import FRESH
 from clawmem.model.history.comparison import FactDifference, told_changes
-from clawmem.model.language.dates import IsoWeek, day_of, iso_week, last_full_week, stamp, week_named
+from clawmem.model.language.dates import IsoWeek, last_full_week, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import confirmed
 from clawmem.model.lifecycle.tiers import stale_reason
@@ -126,18 +125,17 @@ class _Built(NamedTuple):
     mended: tuple[MendedLink, ...] = ()
 
 
-def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool = False) -> Curation:
-    """Check the wiki, mend it, file proposals, and write the report of a week, all in one commit.
+def curate(vault: Vault, caller: Caller, dry_run: bool = False) -> Curation:
+    """Check the wiki, mend it, file proposals, and write the report of the last week that is over, all in one commit.
 
-    The week is the last one that is over, whose report is written once and only if there is something to tell. A week
-    that is named is reported anew. Raise InvalidInput for a text that is no week or for one that has not begun."""
-    message = _week(caller, week)
+    The report is written once, and only if there is something to tell."""
+    week = last_full_week(caller.now)
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         built = _mended(work, _build(work, {}))
         findings, stale = _find(work, built)
         curated, proposals = _filing(work, findings, built.titles)
-        report = _report(work, built, message, stale, curated, proposals, again=week is not None)
-        path = report_path(message) if report is not None else None
+        report = _report(work, built, week, stale, curated, proposals)
+        path = report_path(week) if report is not None else None
         writes = page_writes(work, built.plan, [path] if path else [])
         replaced = replaced_notices(work, built.plan, writes)
         pages = tuple(sorted(writes))
@@ -146,26 +144,16 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
         writes.update(proposal_writes(proposals))
         commit = None
         if writes and not dry_run:
-            commit = work.commit([_change(work, message, path, built, proposals, writes)])[-1]
+            commit = work.commit([_change(work, week, path, built, proposals, writes)])[-1]
         if not dry_run:
             remember_build(work, built.plan, commit)
-        if not dry_run and week is None:
-            write_curated_week(vault, message.name)
-        return Curation(message.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
+            write_curated_week(vault, week.name)
+        return Curation(week.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
 
 
 def is_due(vault: Vault, caller: Caller) -> bool:
     """Return whether the curator has not run on this machine since the last week ended."""
     return last_curated_week(vault) != last_full_week(caller.now).name
-
-
-def _week(caller: Caller, name: str | None) -> IsoWeek:
-    if name is None:
-        return last_full_week(caller.now)
-    week = week_named(name)
-    if week.first > caller.now.astimezone(UTC).date():
-        raise InvalidInput(f"The week {week.name} has not begun.", f"This week is {iso_week(caller.now.date()).name}.")
-    return week
 
 
 def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
@@ -264,20 +252,6 @@ def _long_pages(built: _Built) -> Iterator[WikiFinding]:
             yield from (finding,) if finding else ()
 
 
-def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
-    """Return the open conflicts of which both sides were recorded by the end of a day."""
-    context = GateContext(work.vault.catalog, work.caller)
-    found: dict[tuple[str, ...], WikiConflict] = {}
-    for name, entry in sorted(built.plan.entries.items()):
-        if entry.conflicts:
-            for conflict in gather_page(work.index, context, built.titles, name)[0].conflicts:
-                found.setdefault(tuple(sorted((conflict.one.fact.id, conflict.other.fact.id))), conflict)
-    last = day.isoformat()
-    return tuple(
-        conflict for conflict in found.values() if all(day_of(side.fact.timestamp) <= last for side in conflict)
-    )
-
-
 def _filing(
     work: WriteScope, findings: Iterable[WikiFinding], titles: Titles
 ) -> tuple[list[CuratedFinding], list[Proposal]]:
@@ -312,24 +286,19 @@ def _report(
     stale: Sequence[StaleClaim],
     curated: Sequence[CuratedFinding],
     fresh: Sequence[Proposal],
-    again: bool,
 ) -> str | None:
     """Return the page of a report, or None if it is written already or there is nothing to tell."""
     path = report_path(week)
     before = work.text(path)
-    part = generated_part(before)
-    if part is not None and is_complete(part) and not again:
+    if generated_part(before) is not None:
         return None
-    day = min(week.last, work.caller.now.astimezone(UTC).date())
-    changes = _changes(work, week, day)
-    if not (changes or built.mended or fresh or again):
+    changes = _changes(work, week)
+    if not (changes or built.mended or fresh):
         return None
     refuse_conflict_markers(before, path)
     message = ReportedWeek(
         week,
-        day,
         changes,
-        _conflicts(work, built, day),
         tuple(stale),
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),
@@ -340,11 +309,11 @@ def _report(
     return after if after != before else None
 
 
-def _changes(work: WriteScope, week: IsoWeek, day: date) -> tuple[FactDifference, ...]:
-    """Return the changes of shared facts in a week, up to a day; none where the history begins later."""
+def _changes(work: WriteScope, week: IsoWeek) -> tuple[FactDifference, ...]:
+    """Return the changes of shared facts in a week; none where the history begins later."""
     start = (week.first - timedelta(days=1)).isoformat()
     try:
-        comparison = compare(work.vault, work.caller, start, day.isoformat())
+        comparison = compare(work.vault, work.caller, start, week.last.isoformat())
     except NotFound:
         return ()
     return told_changes(change for change in comparison.changes if is_on_wiki(change.entity))

@@ -1,18 +1,17 @@
 """The weekly report of the wiki: what was learned, corrected and forgotten, and what needs a person, as Markdown.
 
-The same changes, the same state and the same day give the same bytes. Links are relative, as on every compiled page.
+The same changes and the same state give the same bytes. Links are relative, as on every compiled page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from typing import NamedTuple
 
 from clawmem.extensions.wiki.values.curation import KIND, StaleClaim, WikiFinding, sentence
 from clawmem.extensions.wiki.values.links import MendedLink
 from clawmem.extensions.wiki.values.markdown import markdown_text, section
-from clawmem.extensions.wiki.values.page import INDEX, REPORTS, FactPlace, WikiConflict, relative_link
+from clawmem.extensions.wiki.values.page import INDEX, REPORTS, relative_link
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.fact_words import trust_label
 from clawmem.model.history.comparison import (
@@ -31,17 +30,13 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 
 _MOST = 30
 """The most lines of one section; the rest is counted."""
-_SO_FAR = "So far, up to"
 
 
 class ReportedWeek(NamedTuple):
-    """What a report tells. `day` is the last day of the week that it covers. `places` are the titles and pages of
-    entities by name; an entity without a page has None."""
+    """What a report tells. `places` are the titles and pages of entities by name; an entity without a page has None."""
 
     week: IsoWeek
-    day: date
     changes: tuple[FactDifference, ...] = ()
-    conflicts: tuple[WikiConflict, ...] = ()
     stale: tuple[StaleClaim, ...] = ()
     mended: tuple[MendedLink, ...] = ()
     waiting: tuple[Proposal, ...] = ()
@@ -54,11 +49,6 @@ def report_path(week: IsoWeek) -> str:
     return f"{REPORTS}/{week.name}.md"
 
 
-def is_complete(generated: str) -> bool:
-    """Return whether a report was written after its week was over."""
-    return _SO_FAR not in generated
-
-
 def render_report(week: ReportedWeek) -> str:
     """Return the generated part of a report."""
     path = report_path(week.week)
@@ -69,10 +59,6 @@ def render_report(week: ReportedWeek) -> str:
         _section("Learned", [_stated(difference, week, path) for difference in _of(week, LEARNED)]),
         _section("Corrected", [_stated(difference, week, path) for difference in _of(week, CORRECTED)]),
         _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
-        _section(
-            "Open conflicts",
-            [f"- {_side(one, path)} Against it: {_side(other, path)}" for one, other in week.conflicts],
-        ),
         _section(
             "Stale facts",
             [
@@ -89,8 +75,7 @@ def render_report(week: ReportedWeek) -> str:
 def _head(message: ReportedWeek, path: str) -> str:
     week = message.week
     span = f"{week.first.day} {week.first:%B %Y} to {week.last.day} {week.last:%B %Y}."
-    so_far = f" {_SO_FAR} {message.day.isoformat()}." if message.day < week.last else ""
-    return f"{span}{so_far} [Index]({relative_link(path, INDEX)})."
+    return f"{span} [Index]({relative_link(path, INDEX)})."
 
 
 def _sums(changes: Sequence[FactDifference]) -> str:
@@ -147,11 +132,6 @@ def _forgotten(difference: FactDifference, week: ReportedWeek, path: str) -> str
     how = {RETRACTED: "withdrawn", ARCHIVED: "archived", REMOVED: "removed"}[difference.kind]
     because = f", because: {markdown_text(reason)}" if isinstance(reason, str) and reason else ""
     return f"- {_at(difference.entity, week, path)}: {how}{because}: {_words(difference.fact)}"
-
-
-def _side(place: FactPlace, path: str) -> str:
-    title = markdown_text(place.title)
-    return f"{f'[{title}]({relative_link(path, place.page)})' if place.page else title}: {_words(place.fact)}"
 
 
 def _mended(link: MendedLink, path: str) -> str:
