@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -119,30 +119,26 @@ class PathMatcher:
     out; the last glob that matches counts."""
 
     def __init__(self, globs: tuple[str, ...]) -> None:
-        self._rules = [(not glob.startswith("!"), re.compile(_translated(glob.removeprefix("!")))) for glob in globs]
+        self._rules = [(not glob.startswith("!"), _parts(glob.removeprefix("!"))) for glob in globs]
         # A list that only takes files out is about all others.
         self._otherwise = all(not wanted for wanted, _ in self._rules)
 
     def matches(self, path: str) -> bool:
         """Return whether the globs name a path, which has `/` between its parts."""
-        return next((wanted for wanted, rule in reversed(self._rules) if rule.fullmatch(path)), self._otherwise)
+        parts = tuple(path.split("/"))
+        return next((wanted for wanted, glob in reversed(self._rules) if _fits(parts, glob)), self._otherwise)
 
 
-def _translated(glob: str) -> str:
-    parts = glob.strip("/").split("/")
-    if "/" not in glob:
-        parts = ["**", *parts]
-    items = ["(?:[^/]+/)*" if part == "**" else f"{_name(part)}/" for part in parts[:-1]]
-    return "".join(["\\A", *items, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
+def _parts(glob: str) -> tuple[str, ...]:
+    return (*(() if "/" in glob else ("**",)), *glob.strip("/").split("/"))
 
 
-def _name(part: str) -> str:
-    """Return a pattern for a name. Behind each `*` but the last, the first fit is enough: nothing is tried twice."""
-    pieces = ["".join("[^/]" if letter == "?" else re.escape(letter) for letter in word) for word in part.split("*")]
-    if len(pieces) == 1:
-        return pieces[0]
-    between = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1] if piece)
-    return f"{pieces[0]}{between}[^/]*{pieces[-1]}"
+def _fits(parts: tuple[str, ...], glob: tuple[str, ...]) -> bool:
+    if not parts or not glob:
+        return not parts and not glob
+    if glob[0] == "**":
+        return len(glob) == 1 or any(_fits(parts[at:], glob[1:]) for at in range(len(parts)))
+    return fnmatchcase(parts[0], glob[0]) and _fits(parts[1:], glob[1:])
 
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -195,19 +195,13 @@ def _texts(work: WriteScope, plan: BuildPlan) -> dict[str, str]:
 
 
 def _targets(plan: BuildPlan, texts: Mapping[str, str], titles: Titles) -> LinkTargets:
-    compiled = _compiled(plan)
+    compiled = {INDEX, *(entry.path for entry in plan.entries.values()), *map(topic_page, plan.topics)}
     own = {
         path: title_of_text(outside_markers(text), path)
         for path, text in texts.items()
         if path not in compiled and not path.startswith(f"{REPORTS}/") and GONE not in text
     }
     return link_targets(titles.entities.values(), plan.topics, own)
-
-
-def _compiled(plan: BuildPlan) -> dict[str, str]:
-    """Return the titles of the pages of entities and topics, and of the index, by path."""
-    entities_by_path = {entry.path: entry.title for entry in plan.entries.values()}
-    return {INDEX: "Wiki", **entities_by_path, **{topic_page(topic): topic for topic in plan.topics}}
 
 
 def _find(work: WriteScope, built: _Built) -> tuple[list[WikiFinding], tuple[StaleClaim, ...]]:
