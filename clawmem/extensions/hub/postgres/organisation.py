@@ -152,15 +152,14 @@ def promoted_facts(connection: HubConnection, vault: str) -> dict[str, list[tupl
 
 
 def shared_facts(
-    connection: HubConnection, without: Collection[str], promoted: bool, after: tuple[str, str], limit: int
+    connection: HubConnection, without: Collection[str], after: tuple[str, str], limit: int
 ) -> list[HubFact]:
-    """Return active facts of other vaults that the role reads, by vault and id, beginning after one of them.
-
-    With `promoted`, only those that were promoted out of their vault's scope. `without` are vaults to leave out."""
+    """Return active facts that were promoted out of other vaults and that the role reads, by vault and id, beginning
+    after one of them. `without` are vaults to leave out."""
     rows = connection.execute(
-        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND (promoted OR NOT %s)"
+        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND promoted"
         " AND (vault, id) > (%s, %s) ORDER BY vault, id LIMIT %s",
-        (list(without), promoted, *after, limit),
+        (list(without), *after, limit),
     )
     return [hub_fact(row) for row in rows]
 

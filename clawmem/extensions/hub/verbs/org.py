@@ -151,7 +151,6 @@ def withdraw(call: Call, fact: Annotated[str, FACT], reason: Annotated[str | Non
 
 def pull(
     call: Call,
-    every: Annotated[bool, Parameter("Facts of other vaults that were not promoted, too.", ("--every",))],
     yes: Annotated[bool, Parameter("Redact copies whose origin was redacted, without a question.", ("--yes",))],
 ) -> Answer:
     """Bring facts of the organisation into this vault.
@@ -161,11 +160,11 @@ def pull(
     when it was withdrawn there. If an origin was redacted, its copy is redacted here, which rewrites history, after a
     question or with --yes. Exit code 4: copies wait for that."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    pull = pull_act(vault, caller, every, yes)
+    pull = pull_act(vault, caller, yes)
     number = counted(len(pull.to_redact), "fact")
     asks = f"{number} redacted at the origin; the copies here: {', '.join(pull.to_redact)}"
     if pull.to_redact and call.confirmed([asks], "Rewrite history?"):
-        again = pull_act(vault, caller, every, may_redact=True)
+        again = pull_act(vault, caller, may_redact=True)
         pull = again._replace(
             added=pull.added, changed=pull.changed, retracted=pull.retracted, commit=pull.commit or again.commit
         )
