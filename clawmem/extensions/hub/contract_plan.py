@@ -309,7 +309,8 @@ class PublishPlan:
     def _reword(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         """Store the new wording of the origin, and close the old one."""
         self._check_rank(line, fact, last)
-        new = _superseding(fact, last.fact.id, self._work.caller.now)
+        link = FactLink("supersedes", last.fact.id, None, stamp(self._work.caller.now))
+        new = fact._replace(links=(*fact.links, link))
         answer = self._put(line, new)
         if answer.outcome != STORED:
             return answer
@@ -464,10 +465,6 @@ def claim_origin(fact: Fact) -> tuple[Any, ...]:
 
 def _moment(placed: PlacedFact) -> datetime:
     return Line(0, published_values(placed.fact)).moment
-
-
-def _superseding(fact: Fact, old: str, now: datetime) -> Fact:
-    return fact._replace(links=(*fact.links, FactLink("supersedes", old, None, stamp(now))))
 
 
 def _answer(line: Line, outcome: str, placed: PlacedFact, reason: str | None) -> LineAnswer:
