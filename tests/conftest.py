@@ -181,9 +181,12 @@ def _environment(home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def newborn(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """A vault as `init` leaves it, made once: thousands of tests begin with a copy."""
+    """A vault as `init` leaves it, with what the first command keeps of its YAML files: parsing them takes longer than
+    most commands. It is made once, and thousands of tests begin with a copy."""
     folder = tmp_path_factory.mktemp("newborn")
-    return Tree.of(create_vault(folder / "vault", _environment(folder / "home"), NOW).root)
+    vault = create_vault(folder / "vault", _environment(folder / "home"), NOW)
+    assert vault.settings and vault.catalog
+    return Tree.of(vault.root)
 
 
 @pytest.fixture(scope="session")
