@@ -18,6 +18,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import pytest
 from hypothesis import HealthCheck, settings
 
+from clawmem.index.vectors.embed import UNRELATED, key_of
+from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages
+from clawmem.index.vectors.store import open_or_create_vectors, pack_vector
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept, is_accepted
@@ -265,6 +268,23 @@ def once(vault_root: Path, environment: dict[str, str], _prepared: dict[str, _Pr
 @pytest.fixture
 def without_vectors() -> None:
     """The fresh vault wants no vectors: they are most of what its first heartbeat takes."""
+
+
+@pytest.fixture(scope="session")
+def _unrelated() -> list[tuple[bytes, bytes]]:
+    """The vectors of what unrelated people say, with their keys: no run for them in each vault, which takes longest."""
+    if missing_packages():
+        return []
+    model = LocalModel(whole=False)
+    return [(key_of(words), pack_vector(model.embed(words))) for words in UNRELATED]
+
+
+@pytest.fixture
+def unrelated_known(vault: Vault, _unrelated: list[tuple[bytes, bytes]]) -> None:
+    """The fresh vault has these vectors, as after an earlier run, and none of what it holds."""
+    vectors = open_or_create_vectors(vault)
+    vectors.store_vectors(NAME, _unrelated)
+    vectors.close()
 
 
 @pytest.fixture
