@@ -50,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
+    gc.disable()  # nothing of what is collected is garbage
 
 
 def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Test]:
@@ -98,6 +99,7 @@ def pytest_collection_finish() -> None:
     """What was collected lives to the end: no collection of garbage looks at it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _use_memory(config: pytest.Config) -> None:
