@@ -11,7 +11,8 @@ import pytest
 from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
 from clawmem.memory.facts.revise import supersede
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.gates import goes_against, outcomes_of
+from clawmem.model.facts.fact_words import outcomes_of
+from clawmem.model.facts.gates import goes_against
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.vault import Vault

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 QUARANTINE_PACE = -1
 # The values of `event.kind`: somebody says something, clawmem's own record of a model's run, and the rest.
 OTHER, SPOKEN, MODEL_RUN = 0, 1, 2
-VERSION = "39"
+VERSION = "40"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.

@@ -20,6 +20,7 @@ from typing import Any
 
 from clawmem.model.facts.catalog import CONFIDENCE, NEWEST
 from clawmem.model.facts.fact import ACTIVE, Fact, further_events, is_given_by_person, trust_rank
+from clawmem.model.facts.fact_words import outcomes_of
 from clawmem.model.facts.validity import untrue_reason
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of
@@ -290,12 +291,6 @@ DECISION_MAKERS = "decision_makers"
 WORKED, FAILED, REVERTED = DECISION_OUTCOMES = ("worked", "failed", "reverted")
 # The part of an option's words that must be in a decision for it to be that option.
 _SAME = 0.75
-
-
-def outcomes_of(fact: Fact) -> list[Mapping[str, Any]]:
-    """Return the outcomes of a decision, oldest first, each with `outcome`, `at`, and maybe `note` and `by`."""
-    items = (fact.details or {}).get("outcomes")
-    return [record for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
 
 
 def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
