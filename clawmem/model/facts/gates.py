@@ -22,7 +22,7 @@ from clawmem.model.facts.catalog import CONFIDENCE, NEWEST
 from clawmem.model.facts.fact import ACTIVE, Fact, further_events, is_given_by_person, trust_rank
 from clawmem.model.facts.fact_words import outcomes_of
 from clawmem.model.facts.validity import untrue_reason
-from clawmem.model.language.question import search_words
+from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import forms_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
@@ -302,14 +302,86 @@ def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
 def goes_against(decision: Fact, precedent: Fact) -> str | None:
     """Return why a decision goes against an earlier one, or None.
 
-    It does if it chooses what the earlier one rejected, or rejects what the earlier one chose."""
+    It does if it chooses what the earlier one rejected, rejects what the earlier one chose, denies it in the same
+    words, or chooses something else for the same thing."""
     for option in _rejected(precedent):
         if _names(option, decision.fact) and not _names(option, precedent.fact):
             return f"it chooses what was rejected then: {option}"
     for option in _rejected(decision):
         if _names(option, precedent.fact) and not _names(option, decision.fact):
             return f"it rejects what was chosen then: {option}"
+    if _has_been_reverted(precedent) or any(re.search(_LEFT_OPEN, fact.fact, _I) for fact in (decision, precedent)):
+        return None
+    if _denies(decision.fact, precedent.fact) or _denies(precedent.fact, decision.fact):
+        return "one denies what the other says"
+    choice, other = _choice_for(decision.fact), _choice_for(precedent.fact)
+    if choice and other and choice.thing == other.thing and not choice.words & other.words:
+        return f"it chooses something else for the same thing: {choice.text}, not {other.text}"
     return None
+
+
+_I = re.IGNORECASE
+# With these words, both decisions can hold: one for a case or a time, or one beside the other.
+_LEFT_OPEN = (
+    r"\b(?:if|unless|except|only|until|till|before|after|since|from|when|where|while|during|also|too|both|as well|"
+    r"besides|or|wenn|falls|außer|nur|bis|auch|sowohl|oder)\b"
+)
+_DENIAL = r"\b(?:no longer|not|never|no|stop|avoid|nicht(?: mehr)?|keine?[mnrs]?|nie)\b|n't\b"
+_NOT_THIS = r",? (?:instead of|rather than|and not|not|statt) [^,;.]{1,80}?(?= for | as | für |[,;.]|$)"
+_WE = r"(?:(?:we|let us|let's) )?(?:will |shall )?"
+# An unnamed thing or a number of things leaves room for others.
+_VALUE = r"(?P<choice>(?!(?:an?|one|two|three|four|five|more|less|eine?n?|\d+) )[^,;:(]{1,80})"
+_THING = r"(?P<thing>[^,;:(]{1,80}?)"
+# How a decision says what is chosen for what. The verb of the last is part of the thing.
+_CHOOSING = (
+    rf"{_WE}(?:use|choose|adopt|pick|take|go with|wir nehmen) {_VALUE}? (?:for|as|für) (?P<thing>[^,;:(]{{1,80}})",
+    rf"{_THING} (?:will |shall )?(?:moves?|stays?|remains?|goes|go|switch(?:es)?|migrates?|runs?|lives?) "
+    rf"(?:to|in|on|at|with|into) {_VALUE}",
+    rf"{_WE}(?:keep|move|switch|migrate) {_THING} (?:to|in|on|at|into) {_VALUE}",
+    rf"{_WE}(?P<thing>(?:store|host|deploy|build|write|run|show|send|sell|buy|log) [^,;:(]{{1,80}}?) "
+    rf"(?:to|in|on|at|into|with|by|as) {_VALUE}",
+)
+
+
+class _Choice(NamedTuple):
+    thing: frozenset[str]
+    words: frozenset[str]
+    text: str
+
+
+def _choice_for(statement: str) -> _Choice | None:
+    """Return what a statement chooses for what, where it says so and denies nothing."""
+    text = re.sub(_NOT_THIS, "", statement.strip().rstrip(".!"), flags=_I)
+    if re.search(_DENIAL, text, _I):
+        return None
+    for match in filter(None, (re.match(form, text, _I) for form in _CHOOSING)):
+        choice = _Choice(frozenset(_telling(match["thing"])), frozenset(_telling(match["choice"])), match["choice"])
+        return choice if choice.thing and choice.words else None
+    return None
+
+
+def _denies(statement: str, other: str) -> bool:
+    """Return whether a statement denies another one: it has a word that denies, and else the first word of the other
+    one and further ones in their order."""
+    if len(re.findall(_DENIAL, statement, _I)) != 1 or re.search(_DENIAL, other, _I):
+        return False
+    words, stated = _telling(re.sub(_DENIAL, " ", statement, flags=_I), _FILLING), _telling(other, _FILLING)
+    rest = iter(stated)
+    return len(words) > 1 and words[:1] == stated[:1] and all(word in rest for word in words)
+
+
+_FILLING = frozenset("a an the we i you our do does did will shall should must may to be is are".split())
+_EMPTY = STOPWORDS - {"use"} | _FILLING
+
+
+def _telling(text: str, empty: frozenset[str] = _EMPTY) -> list[str]:
+    """Return the words of a text in order, without `empty` ones and plural endings."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return [word[:-1] if word.endswith("s") and len(word) > 3 else word for word in words if word not in empty]
+
+
+def _has_been_reverted(decision: Fact) -> bool:
+    return any(record.get("outcome") == REVERTED for record in outcomes_of(decision)[-1:])
 
 
 def _rejected(fact: Fact) -> list[str]:

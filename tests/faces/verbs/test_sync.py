@@ -135,3 +135,19 @@ def test_a_dead_remote_holds_nothing_and_harms_nothing(machines: list[Machine], 
     other.git("config", "remote.origin.uploadpack", "git-upload-pack")
     accept(other.root / ".git", other.environment)
     assert other.sync().pushed
+
+
+def test_rival_decisions_of_two_machines_are_named_and_served_as_a_conflict(machines: list[Machine]) -> None:
+    for machine, store in zip(machines, ("moves to Bergen", "stays in Oslo"), strict=True):
+        assert command(machine, "decision", "add", f"The winter store {store}.", "--why", "It is dry.")
+    assert command(machines[0], "sync")
+    assert "it chooses something else for the same thing" in command(machines[1], "sync")
+    assert "In conflict with the line above" in command(machines[1], "context", "winter store")
+
+
+def command(machine: Machine, *words: str) -> str:
+    """What a command on a machine prints."""
+    call = [sys.executable, "-m", "clawmem", *words]
+    return subprocess.run(
+        call, cwd=machine.root, env=machine.environment, capture_output=True, text=True, check=True
+    ).stdout
