@@ -183,15 +183,15 @@ def _confirmed(fact: Fact, others: Collection[str]) -> tuple[bool, str]:
 
 # The propositional form: "Since [[premise]], conclusion" names in brackets what a statement rests on.
 #
-# Brackets count after `since`, `because`, `given` or `as`, one or several joined by commas and `and`. Other brackets,
-# such as links of a note, stay as they are, and so does a bracket after a backslash.
+# Brackets count after `since`, `because (of)`, `due to`, `given` or `as`, one or several joined by commas and `and`.
+# Other brackets, such as links of a note, stay as they are, and so does a bracket after a backslash.
 
 MOST_PREMISES = 8
 LONGEST_PREMISE = 300
 _BRACKET = rf"\[\[[^\[\]\n]{{1,{LONGEST_PREMISE}}}\]\]"
 _FORM = (
-    rf"\b(?:since|because|given|as)(?:\s+that)?\s+({_BRACKET}(?:(?:\s*,\s*{_BRACKET}){{0,{4 * MOST_PREMISES}}}"
-    rf"\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})"
+    rf"\b(?:since|because|given|as|due\s+to)(?:\s+(?:that|of))?\s+({_BRACKET}"
+    rf"(?:(?:\s*,\s*{_BRACKET}){{0,{4 * MOST_PREMISES}}}\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})"
 )
 
 
@@ -213,15 +213,11 @@ def named_premises(statement: str) -> tuple[NamedPremise, ...]:
     return tuple(found)
 
 
-def with_references(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
-    """Return the statement with `[[reference(premise)]]` for each premise; None keeps the bracket as it is."""
+def with_references(statement: str, reference: Callable[[NamedPremise], str | None], form: str = "[[{}]]") -> str:
+    """Return the statement with `reference(premise)` in a form for each premise, or its words if that is None."""
     pieces, at = [], 0
     for named_premise in named_premises(statement):
-        found = reference(named_premise)
-        pieces += [
-            statement[at : named_premise.start],
-            statement[named_premise.start : named_premise.end] if found is None else f"[[{found}]]",
-        ]
+        pieces += [statement[at : named_premise.start], form.format(reference(named_premise) or named_premise.words)]
         at = named_premise.end
     return "".join([*pieces, statement[at:]])
 
@@ -229,8 +225,8 @@ def with_references(statement: str, reference: Callable[[NamedPremise], str | No
 def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
     """Return what a statement concludes: without each clause whose premises are all known, with references elsewhere.
 
-    The words of a premise would live on in the statement after the premise was withdrawn. The backslash before a
-    bracket is removed."""
+    The words of a premise would live on in the statement after the premise was withdrawn. No bracket of a premise
+    stays: a reader would take it for a part of the sentence. The backslash before another bracket is removed."""
     names = {named_premise.start: reference(named_premise) for named_premise in named_premises(statement)}
     kept = statement
     for form in reversed(list(re.finditer(_FORM, statement, re.IGNORECASE))):
@@ -239,7 +235,7 @@ def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None
             joined = f"{before}{'' if not before or after[:1] in ('', '.', '!', '?', ';', ':') else ' '}{after}"
             kept = joined[:1].upper() + joined[1:] if not before else joined
     kept = kept if any(map(str.isalnum, kept)) else statement
-    return with_references(kept, reference).replace("\\[[", "[[")
+    return with_references(kept, reference, "{}").replace("\\[[", "[[")
 
 
 class Settlement(NamedTuple):
