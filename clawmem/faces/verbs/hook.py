@@ -243,8 +243,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
             if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
 
-                asked = "to forget something" if _asks_to_forget(known.asked) else known.asked[:_ASKED]
-                end_unattended(vault, caller, value.session, asked)
+                end_unattended(vault, caller, value.session)
         if meaning == END and value.session:
             forget_session(vault, value.session)
         if meaning != TURN:
