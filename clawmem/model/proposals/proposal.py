@@ -133,9 +133,11 @@ def as_recorded(proposal: Proposal) -> Proposal:
     """Return a decided proposal as it is kept: of what was approved to be forgotten, without its words."""
     if proposal.kind != "forget" or proposal.status != APPROVED:
         return proposal
-    says, kept = f"Forget what {proposal.source_event} asks for", {"events": (proposal.details or {}).get("events", ())}
+    events = (proposal.details or {}).get("events", ())
     targets = tuple(target._replace(fact="") for target in proposal.targets)
-    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=kept)
+    what = f"{counted(len(targets), 'fact')} and {counted(len(events), 'message')}"
+    says = f"Forget what {proposal.source_event} asks for: {what}"
+    return proposal._replace(says=says, why="It was asked for.", targets=targets, details={"events": events})
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
