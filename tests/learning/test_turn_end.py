@@ -110,6 +110,16 @@ def test_a_turn_that_holds_nothing_is_not_asked_about(clawmem: Command) -> None:
         ("Keep commit messages under 50 characters.", True), ("Nimm pytest statt unittest.", True),
         ("Usa yarn en vez de npm.", True), ("use a loop here", False), ("use the fixture instead of the mock", False),
         ("Use the other branch for now.", False), ("rename this to foo, not bar", False),
+        ("Run the tests with `uv run pytest -q`, never with plain pytest.", True),
+        ("Format the code with ruff before each commit.", True), ("Lance les tests avec make, jamais avec tox.", True),
+        ("Build the image with podman, docker is not allowed here.", True),
+        ("Run the tests with coverage.", False), ("Format this file with ruff.", False),
+        ("Fix the failing test with a mock, not a stub.", False), ("Start the server with port 8081.", False),
+        ("Yes, let's go with the outbox table, fewer moving parts.", True), ("Right, we'll take Hetzner then.", True),
+        ("Agreed: Postgres it is, not MySQL.", True), ("Yes, let's go with the second one.", False),
+        ("Let's go with that.", False), ("Yes, go ahead.", False), ("Fine, leave it as it is.", False),
+        ("That's wrong, berths over 12 metres pay 54, not 51.", True), ("That's wrong, try again.", False),
+        ("That's wrong, the button should be blue.", False),
     ],
 )  # fmt: skip
 def test_a_rule_of_work_is_asked_about_and_a_task_is_not(clawmem: Command, prompt: str, rule: bool) -> None:
@@ -122,7 +132,7 @@ def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -
         "use tabs in this repo",
         "Use uv instead of pip.",
         "No, the limit of Kestrel is 40, not 60.",
-        "Keep commit messages under 50 characters.",
+        "Yes, let's go with the outbox table, fewer moving parts.",
     ]
     lines = (json.dumps({"role": "user", "content": text, "timestamp": "2026-11-20T10:00:00Z"}) for text in rows)
     assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
@@ -130,7 +140,7 @@ def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -
     clawmem("heartbeat")
     waiting = " ".join(row["says"] for row in clawmem("review", "list", "--json").data["proposals"])
     assert "No," not in waiting and "The limit of Kestrel is 40" in waiting, "it stands alone"
-    assert all(words in waiting for words in ("pnpm", "tabs", "uv", "50 characters")), waiting
+    assert all(words in waiting for words in ("pnpm", "tabs", "uv", "outbox table")), waiting
 
 
 def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: Command) -> None:
