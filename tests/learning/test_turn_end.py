@@ -143,6 +143,19 @@ def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -
     assert all(words in waiting for words in ("pnpm", "tabs", "uv", "outbox table")), waiting
 
 
+def test_an_order_in_a_repository_ends_the_rule_of_it_that_it_names(clawmem: Command) -> None:
+    rows = {"github.com/acme/shop": "In shop use pnpm, never npm.", "github.com/acme/yard": "In yard use pnpm."}
+    for project, rule in rows.items():
+        assert clawmem("remember", rule, "--project", project).code == 0
+    order = {"role": "user", "content": "From now on use yarn here instead of pnpm.", "project": next(iter(rows))}
+    given = json.dumps({**order, "timestamp": "2026-11-21T09:00:00Z"})
+    assert clawmem("ingest", "-", "--format", "jsonl", given=given).code == 0
+    clawmem("heartbeat", "--only", "learn")
+    facts = clawmem("list", "--all", "--include-superseded", "--json").data["facts"]
+    status = {fact["fact"]: fact["status"] for fact in facts}
+    assert [status[rule] for rule in rows.values()] == ["superseded", "active"], status
+
+
 def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: Command) -> None:
     clawmem("remember", "Jonas prefers tea.")
     said = json.dumps({"role": "user", "content": "don't forget that Jonas prefers tea"})

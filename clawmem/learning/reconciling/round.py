@@ -19,9 +19,11 @@ from clawmem.learning.reconciling.reconcile import (
     RETRACT,
     UPDATE,
     ReconcileDecision,
+    given_up,
     only_named_changes,
     reconcile,
     reconcile_named,
+    with_rule_replaced,
 )
 from clawmem.learning.reconciling.review import (
     ReviewReason,
@@ -169,6 +171,9 @@ class LearningRound:
             return self.forget(event, asked=proposition)
         if event.id in self._extractor.by_model:
             proposition = self._in_place_of_rules(proposition, event)
+        if proposition.category == "instruction" and (former := given_up(proposition)):
+            rules = self._state.facts_with(former, (event.metadata or {}).get("project"))
+            proposition = with_rule_replaced(proposition, former, rules)
         known = self._state.known_facts(proposition)
         named = self._state.facts_named(self._made.get(change.target, change.target) for change in proposition.changes)
         message = (
