@@ -62,6 +62,7 @@ _NAMED_CHANGES = (
     ("end", RETRACT, "The text says that this is over."),
     ("same", NOOP, "It restates what is known."),
 )
+BY_RULES = "heartbeat/rules"
 _STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
 
@@ -197,6 +198,7 @@ def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact
     if not (about or subject):
         words = f"{proposition.statement} {proposition.source_text}"
         about = not word_beginnings(fact.fact).isdisjoint(word_beginnings(words))
+    about = about or (fact.workflow == BY_RULES and fact.source_event == proposition.event_id)  # better words for it
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)

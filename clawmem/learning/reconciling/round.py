@@ -14,6 +14,7 @@ from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVe
 from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
     ADD,
+    BY_RULES,
     MERGE,
     NOOP,
     RETRACT,
@@ -58,7 +59,6 @@ from clawmem.model.search.meant import telling_words
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
 _LONG, _MOST_TIMES = 2000, 4
-BY_RULES = "heartbeat/rules"
 _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
