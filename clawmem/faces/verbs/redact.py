@@ -90,8 +90,10 @@ def forget(
     everywhere: Annotated[bool, Parameter("Name what the history has, too, and remove it there.", ("--everywhere",))],
 ) -> Answer:
     """Facts, messages and notes that have all of the words are shown, and what is filed under an entity of that
-    name; of other facts, their reasons and tags. With --yes they are hidden from answers and pages; a longer name
-    is not taken with a shorter one. `clawmem undo` brings them back.
+    name; of other facts, their reasons and tags. Where nothing has the words, they may say what a fact is about ("her
+    job"). If several facts fit, they are listed, and none goes; "everything about" means all. Of a sentence that says
+    several things, what was not named stays. With --yes the rest is hidden from answers and pages; a longer name is not
+    taken with a shorter one. `clawmem undo` brings it back.
     --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone.
     `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told,
     `redact` for a secret."""

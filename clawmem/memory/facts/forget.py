@@ -24,6 +24,7 @@ from clawmem.memory.facts.targets import (
     ITSELF,
     JUST_SAID,
     Named,
+    asks_more,
     facts_named,
     has_names,
     is_meant,
@@ -554,7 +555,8 @@ def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bo
     targets: list[Named] = [(text,) for text in dict.fromkeys([*spoken, *names])]
     others = () if entity else of_others(work, says)
     plan = partial(plan_forgetting, work, everywhere=everywhere, others=others)
-    found = plan(targets, entity=entity.name if entity else None, says="" if entity else says)
+    entire = entity.name if entity else None
+    found = None if asks_more(work, says) else plan(targets, entity=entire, says="" if entity else says)
     if found or not telling_words(says):
         return _known_at_least(work, says, found)
     every = ALL.search(says) is not None

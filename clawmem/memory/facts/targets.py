@@ -56,7 +56,7 @@ _NEAR, _NEAR_WORD = 0.6, 0.55
 _MOST_COMPARED = 2_000
 # Words of a change, and of how something is, which no fact needs to have.
 _OF_CHANGE = frozenset(
-    "don doesn didn isn aren wasn won haven hasn never stopped stop quit former previous old new often exactly info "
+    "don doesn didn isn aren wasn won haven hasn never stopped stop former previous old new often exactly info "
     "information record entry memory kein keine keinen mehr nicht ya dejé arrêté plus".split()
 )
 _ASPECTS = ASPECT | frozenset("version status kind type model brand habit preference restriction restrictions".split())
@@ -122,12 +122,19 @@ def fact_named(work: WriteScope, says: str) -> PlacedFact:
     wanted = _wanted_by(says, work.vault)
     with suppress(NotFound, AmbiguousId):
         found = find_fact(work.index, says)
-        if not (wanted.mine and _is_of_another(wanted, found.fact)):
+        if not asks_more(work, says) and not (wanted.mine and _is_of_another(wanted, found.fact)):
             return found
     fitting = facts_named(work, says)
+    if not fitting and asks_more(work, says):
+        raise NotFound(f"No current fact says what '{says}' asks for.", "`clawmem recall` shows facts with their ids.")
     if not fitting:
         return find_fact(work.index, says)
     return only_of(fitting, says)
+
+
+def asks_more(work: WriteScope, says: str) -> bool:
+    """Return whether words ask for something without a word that says it, as "how old Jane is" does."""
+    return not set(_wanted_by(says, work.vault).rest).issubset(telling_words(_HYPHEN.sub(" ", as_written(says))))
 
 
 def only_of(fitting: Sequence[PlacedFact], says: str) -> PlacedFact:
@@ -144,9 +151,11 @@ def facts_named(work: WriteScope, says: str, every: bool = False) -> list[Placed
     wanted = _wanted_by(says, work.vault)
     own = (None, work.caller.agent)
     current = [each for each in all_facts(work.index) if each.fact.is_current and owner_of(each.entity) in own]
-    if wanted.mine:
-        current = [placed for placed in current if not _is_of_another(wanted, placed.fact)]
-    fitting = _fitting(work, wanted, current)
+    fitting = [
+        (placed, score)
+        for placed, score in _fitting(work, wanted, current)
+        if not (wanted.mine and _is_of_another(wanted, placed.fact))
+    ]
     if every or len(fitting) < 2:
         return [placed for placed, _ in fitting]
     best = max(score for _, score in fitting)
@@ -255,7 +264,8 @@ def rest_of(work: WriteScope, says: str, placed: PlacedFact) -> PlacedFact | Non
     """Return a new fact with what a fact says beside what some words name, or None if they name all of it. It has no
     quote and no reason, which say the rest, too."""
     old = placed.fact
-    text = without_part(old.fact, _wanted_by(says, work.vault).fit, _LEAST)
+    whole = means(telling_words(old.fact), says)
+    text = None if whole else without_part(old.fact, _wanted_by(says, work.vault).fit, _LEAST)
     if text is None:
         return None
     if old.object and old.object not in text:
@@ -277,14 +287,14 @@ def words_meant(
     """Return the words of the first wording of a target that name something known. `said` are the messages that are
     meant by words that name somebody, by the words.
 
-    Of a request, one common word names nothing if many facts and messages have it, and "Ewa's number" does not mean all
+    Of a request, one common word names nothing if many facts and messages have it. "Ewa's number" does not mean all
     that was said of Ewa."""
     for wording in target:
         every = telling_words(wording)
         if every in said and all(map(is_name, every)):
             return ()
         rest = tuple(word for word in every if word.casefold() not in ASPECT)
-        bare = request and len(rest) < len(every) and all(map(is_name, rest))
+        bare = len(rest) < len(every) and all(map(is_name, rest))
         for words in (every,) if every in said or bare else dict.fromkeys((every, rest)):
             found = [placed for placed in known if is_meant(words, placed.fact)]
             others = [event for event in events if (not request or event.id != request.id) and means(words, event.text)]

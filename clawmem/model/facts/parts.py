@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from clawmem.model.language.common_words import COMMON_WORDS
+from clawmem.model.language.languages import STOPWORDS
 from clawmem.model.language.text import irregular_verbs
 
 _JOINT = re.compile(r",? (?:and|but|while|und|sowie|y|et) |[,;] ")
@@ -29,9 +30,9 @@ def without_part(text: str, named: Callable[[str, str], float], least: float) ->
 
     `named` says how well a part is named, from 0 to 1, given whom or what the sentence is about; at least `least`."""
     parts = _parts(text.rstrip(" ."))
-    first = parts[0].split()
-    verb = _verb(first)
-    if len(parts) < 2 or verb is None:
+    first = parts[0].split() if len(parts) > 1 else []
+    verb = _verb(first) if first else None
+    if verb is None:
         return None
     subject = " ".join(first[:verb])
     scores = [named(part, subject) for part in parts]
@@ -53,7 +54,8 @@ def _parts(text: str) -> list[str]:
     parts: list[str] = []
     for piece in pieces:
         aside = piece.istitle() and " " not in piece and (piece is pieces[-1] or not pieces[-1][0].isupper())
-        if parts and aside and parts[-1].split()[-1].istitle() and f"{parts[-1]}, {piece}" in text:
+        aside = aside and bool(parts) and parts[-1].split()[-1].istitle()
+        if parts and (aside or piece in STOPWORDS) and f"{parts[-1]}, {piece}" in text:
             parts[-1] += f", {piece}"
         else:
             parts.append(piece)

@@ -4,7 +4,7 @@ somebody works as a teacher, and `Wohnort` the fact where somebody lives."""
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from clawmem.model.language.text import normal
@@ -45,6 +45,7 @@ def names_somebody(word: str) -> bool:
     return not _OTHERS.isdisjoint(kinds_of(word))
 
 
+@lru_cache(maxsize=1 << 16)
 def closeness(word: str, other: str) -> float | None:
     """Return how near two words are, from 0 to 1; None if that is not known, and CONTRARY for `cat` and `dog`."""
     text, two = normal(word), normal(other)

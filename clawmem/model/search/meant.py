@@ -19,7 +19,7 @@ _TOKEN = rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?"  # compiled where it is used: no 
 SPECIAL = re.compile(r"[\d@./_+-]")
 _ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another address
 _DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:1[89]|20)\d\d"), 4
-_ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
+_ENDING = re.compile(r"(?:ing|ed|en|es|[estny])$")
 _DOUBLED = re.compile(r"(.)\1$")
 _FEWEST = 3
 # A number may be written as words, each for a digit.
@@ -39,7 +39,10 @@ _SOUNDS = (
     *(("[aeiouyj]", ""), (r"(.)\1+", r"\1")),
 )
 # A telephone number with the code of its country, and without it.
-_ABROAD, _AT_HOME, _LONGEST_CODE = re.compile(r"\+|00"), re.compile(r"0(?!0)"), 3
+_ABROAD, _AT_HOME = re.compile(r"\+|00"), re.compile(r"0(?!0)")
+_COUNTRY = re.compile(
+    r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[05789]|9[679])\d"
+)
 _SPELLED_ADDRESS = r"[\w+-]++(?:(?:\.| dot )[\w+-]++)*+ ?(?:\(at\)|\[at\]| at ) ?[\w-]++(?:(?:\.| dot )[\w-]++)*+"
 # Words that say nothing of what is meant, in the languages in which a request is understood.
 _PLAIN = STOPWORDS | frozenset(
@@ -158,7 +161,7 @@ def _same_number(number: str, other: str) -> bool:
     if not (_ABROAD.match(number) and _AT_HOME.match(other)):
         return digits == home
     code = digits.removeprefix("00").removesuffix(home[1:])
-    return digits.endswith(home[1:]) and 0 < len(code) <= _LONGEST_CODE
+    return digits.endswith(home[1:]) and _COUNTRY.fullmatch(code) is not None
 
 
 def _is_form(word: str, other: str, text: str) -> bool:
