@@ -140,7 +140,8 @@ def supersede(
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it.
+    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it. Of a fact
+    that says several things, words may name one: the others stay, as a fact.
 
     An agent only proposes that for what a person stated."""
     with writing(vault, caller, "retract") as work:
@@ -154,10 +155,13 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
         retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
-        writes = work.items_with([PlacedFact(retracted, entity)])
-        change = fact_change(caller, "retract", entity, words, writes, [retracted])
+        rest = rest_of(work, reference, PlacedFact(fact, entity))
+        changed = [PlacedFact(retracted, entity), *([rest] if rest else [])]
+        writes = work.items_with(changed)
+        change = fact_change(caller, "retract", entity, words, writes, [each.fact for each in changed])
         change = with_questions_of_person(work, change, [fact.id])
-        return _revised(work, change, [PlacedFact(retracted, entity)], "retracted")
+        outcomes = ("retracted", "added")[: len(changed)]
+        return _revised(work, change, changed, "retracted")._replace(outcome=outcomes)
 
 
 def merge(

@@ -29,6 +29,7 @@ from clawmem.model.facts.catalog import Catalog, canonical_predicate, predicates
 from clawmem.model.facts.fact import FACT_PREFIX, Fact, new_fact_id
 from clawmem.model.facts.parts import without_part
 from clawmem.model.language.common_words import COMMON_WORDS
+from clawmem.model.language.languages import STOPWORDS
 from clawmem.model.language.text import normal, some_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.records.caller import Caller
@@ -101,7 +102,8 @@ def _wanted_by(says: str, vault: Vault) -> Wanted:
     """Return what the words of a person ask for."""
     says = as_written(says)
     tokens = tokens_of(_HYPHEN.sub(" ", says))
-    words = list(dict.fromkeys((*telling_words(_HYPHEN.sub(" ", says)), *filter(kinds_of, tokens))))
+    kinds = (word for word in tokens if any(kinds_of(word).values()) and word.lower() not in STOPWORDS)
+    words = list(dict.fromkeys((*telling_words(_HYPHEN.sub(" ", says)), *kinds)))
     words = [word for word in words if word.casefold() not in _OF_CHANGE]
     if re.search(r"(?i)\bhow old\b|\bwie alt\b", says):
         words.append("age")
@@ -182,13 +184,15 @@ def _fitting(work: WriteScope, wanted: Wanted, facts: Sequence[PlacedFact]) -> l
     texts = {placed.fact.id: f"{placed.fact.fact} {placed.fact.object or ''}" for placed in named}
     scored = [(placed, _says(wanted, wanted.rest, texts[placed.fact.id], placed.fact.predicate)) for placed in named]
     found = [(placed, score) for placed, score in scored if score >= _LEAST]
-    unknown = [word for word in wanted.rest if not kinds_of(word)]
-    if found or not unknown:
+    known = [word for word in wanted.rest if kinds_of(word)]
+    if found or len(known) == len(wanted.rest):
         return found
+    unknown = [word for word in wanted.rest if word not in known]
     return [
         (placed, _NEAR)
         for placed in named[-_MOST_COMPARED:]
         if all(has_near_word([word], tokens_of(placed.fact.fact.lower()), _NEAR_WORD) for word in unknown)
+        and (not known or _says(wanted, known, texts[placed.fact.id]) >= _LEAST)
     ]
 
 

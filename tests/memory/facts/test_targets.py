@@ -65,6 +65,7 @@ def test_a_name_in_another_script_is_forgotten(clawmem: Command, fact: str, says
         (("Dana is tall.", "I have a boat."), "Dana's address"),
         (("Dana is tall.", "I have a boat."), "how old Dana is"),
         (("Nadia works at Brightwell.", "Nadia has a job at Kestrel."), "Nadia's profession"),
+        (("The monday call is short.", "I have a boat."), "the tuesday call"),
         (("My red bicycle is in the shed.", "I have a boat."), "my blue bicycle"),
         (("I have a cat.", "I have a boat."), "my dog"),
         (("My sister's dog is Rex.", "I have a boat."), "my puppy"),
@@ -93,6 +94,9 @@ def test_a_part_of_a_sentence_changes_and_the_rest_stays(clawmem: Command) -> No
     assert clawmem("doctor").code == 0
     assert clawmem("undo").code == 0
     assert stored(clawmem) == ["Lena works at Fjord and lives in Bergen."]
+    assert clawmem("retract", "where Lena lives").code == 0
+    assert stored(clawmem) == ["Lena works at Fjord."]
+    assert clawmem("undo").code == 0
     whole = "Lena works at Fjord and lives in Tromsø."
     assert clawmem("supersede", "where Lena lives", whole).code == 0
     assert stored(clawmem) == [whole]
