@@ -44,7 +44,6 @@ from clawmem.vault.state.heartbeat_state import (
     write_last_run,
     write_step_seconds,
 )
-from clawmem.vault.state.session_journal import LoggedError, log_error
 from clawmem.vault.vault import Vault
 
 
@@ -96,7 +95,6 @@ def run_heartbeat(
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds") if wait is None else wait):
             result = _run_locked(steps, run, report, complete=not only)
             write_last_run(vault, _last_run(caller, result))
-            _log_failures(vault, caller, result)
             return result
     except ClawmemError as problem:
         record_failure(vault, caller, problem)
@@ -106,16 +104,6 @@ def run_heartbeat(
         with suppress(OSError, ClawmemError):
             record_failure(vault, caller, ClawmemError(f"{type(problem).__name__}: {redact(str(problem))}."))
         raise
-
-
-def _log_failures(vault: Vault, caller: Caller, result: HeartbeatResult) -> None:
-    """Add the errors of steps to the log of errors; a disk that does not take them is reported by the run itself."""
-    for name, error in result.failed:
-        with suppress(OSError):
-            entry = LoggedError(
-                stamp(caller.now), f"heartbeat {name}", error.code, error.exit_code, redact(error.message)
-            )
-            log_error(vault.state, entry)
 
 
 def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import exp
 from typing import TypeVar
 
 from clawmem.model.named_tuple import NamedTuple
@@ -11,10 +10,6 @@ from clawmem.model.named_tuple import NamedTuple
 _T = TypeVar("_T")
 SECONDS = "seconds"
 """The unit of work whose total is a time that is only expected: no amount of it is shown."""
-SMOOTHING_SECONDS = 3.0
-"""How fast an estimate follows what was measured last."""
-# Less than this share of the work says nothing about its rate.
-_LEAST_SHARE = 1e-6
 
 
 class Progress(NamedTuple):
@@ -32,43 +27,22 @@ class Progress(NamedTuple):
 OnProgress = Callable[[Progress], None]
 
 
-class Estimate(NamedTuple):
-    """An estimate of the end of a piece of work, in seconds of a clock that never goes back.
+class Begin(NamedTuple):
+    """When a piece of work was first seen, in seconds of a clock that never goes back, and how much was done then."""
 
-    `what`, `began` and `done` say what is measured, since when, and how much was done then. `at` and `latest` are the
-    time of the last measure and how much was done, and `end` is the estimated end (None: not known yet)."""
-
-    what: str
-    began: float
-    done: float
     at: float
-    latest: float
-    end: float | None = None
+    progress: Progress
 
+    def is_of(self, progress: Progress) -> bool:
+        """Return whether some work goes on that began here."""
+        return progress.what == self.progress.what and progress.done >= self.progress.done
 
-def estimated(before: Estimate | None, progress: Progress, at: float) -> Estimate:
-    """Return the estimate after a measure at a time.
-
-    The rate is that of all the work so far: (done - done at the begin) / (time since the begin). It gives a time for
-    what is left, and so an end. The estimate moves towards that end by the share 1 - e^(-t/T), where t is the time
-    since the last measure and T is `SMOOTHING_SECONDS`: an exponential moving average for irregular intervals, so that
-    one slow or fast part does not let it jump. Other work, or work that begins again, is measured anew."""
-    if before is None or before.what != progress.what or progress.done < before.latest:
-        return Estimate(progress.what, at, progress.done, at, progress.done)
-    finished = progress.done - before.done
-    if progress.total is None or finished <= _LEAST_SHARE * progress.total or at <= before.began:
-        return before._replace(at=at, latest=progress.done)
-    measured = at + max(0.0, progress.total - progress.done) * (at - before.began) / finished
-    if before.end is None:
-        return before._replace(at=at, latest=progress.done, end=measured)
-    share = 1 - exp(-(at - before.at) / SMOOTHING_SECONDS)
-    end = before.end + (measured - before.end) * share
-    return before._replace(at=at, latest=progress.done, end=end)
-
-
-def seconds_left(estimate: Estimate) -> float | None:
-    """Return the estimated seconds until the end, or None if they are not known."""
-    return None if estimate.end is None else max(0.0, estimate.end - estimate.at)
+    def seconds_left(self, progress: Progress, at: float) -> float | None:
+        """Return the seconds until the end by the rate so far, or None if they are not known."""
+        finished = progress.done - self.progress.done
+        if progress.total is None or finished <= 0:
+            return None
+        return max(0.0, progress.total - progress.done) * (at - self.at) / finished
 
 
 def counting(items: Sequence[_T], what: str, unit: str, report: OnProgress | None) -> Iterable[_T]:

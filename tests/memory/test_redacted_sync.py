@@ -10,7 +10,6 @@ import pytest
 
 from clawmem.errors import HistoryRewritten
 from clawmem.memory.facts.redact import RedactTarget, redact
-from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.history.redaction import RECORD
 from clawmem.vault.history.redacted_history import _fits
@@ -127,19 +126,6 @@ def test_somebody_who_brought_it_back_with_git_is_noticed(leaked: list[Machine])
     with pytest.raises(HistoryRewritten, match="before a redaction here"):
         machine.sync()
     assert not holds_secret(machine.root)
-
-
-def test_a_merge_with_the_old_history_that_stopped_is_not_finished(leaked: list[Machine]) -> None:
-    machine, _ = leaked
-    redacted(machine)
-    machine.git("config", "--remove-section", "merge.clawmem")
-    machine.git("fetch", "-q", "origin")
-    with pytest.raises(AssertionError):  # it stops
-        machine.git("merge", "-q", "origin/main")
-    before = machine.head()
-    with pytest.raises(HistoryRewritten, match="would restore"):
-        finish_merge(machine.vault, machine.caller)
-    assert machine.head() == before
 
 
 def test_a_secret_that_was_never_given_away_hinders_nobody(leaked: list[Machine]) -> None:

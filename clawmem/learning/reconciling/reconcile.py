@@ -6,18 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.reconciling.gate import (
-    adds_nothing,
-    content_words,
-    contradicts,
-    denies,
-    ends,
-    is_contained,
-    is_more_detailed,
-    negations,
-    plain,
-    word_beginnings,
-)
+from clawmem.learning.reconciling.gate import content_words, contradicts, negations, plain, word_beginnings
 from clawmem.learning.reconciling.predicates import (
     adds_value,
     denies_only_at_times,
@@ -42,14 +31,11 @@ _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,40}\b")
 _ARTICLES = re.compile(r"^(?:the|a|an|his|her|their|its)\s+")
 _NAME = "name"
 _RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
-_LONG = 6  # content words from which one statement contained in another counts as a match
 _ASIDE = re.compile(r",| (?:after all|any ?more|named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
 _ENDING = re.compile(
     r"\b(?:no longer|stopped|quit|sold|left|gave up|broke up|broke it off|resigned|laid off|fired|dropped|removed|"
     r"rid of|cancelled|does not|do not|is not|are not)\b"
 )
-# Predicates that end with another: whoever sold the car no longer drives it.
-_ENDS_WITH = {"owns": ("drives",)}
 _REFINEMENT = re.compile(
     r"(?:,| (?:(?:named|called|who|which|that|with|from|in|near|for|since)\b|"
     r"to (?:keep|avoid|make|ensure|maintain|reduce|improve|save|help)\b))"
@@ -90,24 +76,19 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
     related = of_same_thing(proposition, related)
     over = [fact for fact in related if _ENDING.search(fact.fact)]
-    if over_now := _ceased(proposition, standing):
-        return over_now
     if proposition.ended:
-        going = _ENDS_WITH.get(proposition.predicate or "", ())
-        related += [fact for fact in standing if fact.predicate in going or is_additional(proposition, fact)]
+        related += [fact for fact in standing if is_additional(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
     agreeing = [fact for fact in standing if not contradicts(proposition.statement, fact.fact)]
     akin = [fact for fact in related if fact in agreeing]
     return (
         _resumed(proposition, over)
-        or _restated(proposition, agreeing, akin, catalog)
-        or _denied(proposition, standing)
+        or _restated(proposition, agreeing, akin)
         or _contradicted(proposition, [fact for fact in related if fact not in akin])
         or _replaced_by_name(proposition, related)
-        or _replaced_in_scope(proposition, same_subject)
         or _corrected(proposition, related, catalog)
         or _single(proposition, related, over, catalog)
-        or _refined(proposition, agreeing, akin, catalog)
+        or _refined(proposition, akin)
         or ReconcileDecision(ADD, (), "No known fact says the same or contradicts it.")
     )
 
@@ -203,14 +184,6 @@ def _names_part(known: str | None, text: str) -> bool:
     return bool(words) and all(word[0].isupper() for word in words) and set(words) <= set((known or "").split())
 
 
-def _ceased(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
-    """Retract the facts that the text ends in other words, or that have no predicate."""
-    about, text = proposition.subject or "", proposition.statement
-    over = [fact for fact in standing if ends(text, fact.fact, about, fact.category in ("plan", "decision"))]
-    over = [fact for fact in over if not _is_older(proposition, fact)]
-    return ReconcileDecision(RETRACT, _ids(over), "The text says that this is over.") if over else None
-
-
 def _resumed(proposition: Proposition, over: Sequence[Fact]) -> ReconcileDecision | None:
     """Update the facts that had ended and are true again."""
     again = [fact for fact in over if _repeats(proposition, fact) and not _is_older(proposition, fact)]
@@ -222,27 +195,10 @@ def _head(text: str) -> str:
     return (_ASIDE.split(_without_article(text))[0].split() or [""])[-1]
 
 
-def _restated(
-    proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
-) -> ReconcileDecision | None:
+def _restated(proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact]) -> ReconcileDecision | None:
     same = [fact for fact in standing if plain(fact.fact) == plain(proposition.statement)]
     same = same or [fact for fact in related if _repeats(proposition, fact)]
-    if not same and _names_things(proposition, catalog):
-        new, known = proposition.object or "", [fact for fact in related if fact.object]
-        if adds_nothing(new, [fact.object or "" for fact in known]):
-            same = [fact for fact in known if adds_nothing(new, [fact.object or ""])] or known
     return ReconcileDecision(NOOP, _ids(same[:1]), "It restates what is known.") if same else None
-
-
-def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
-    """Update facts that say something never happened, or contradict facts that say it did."""
-    about, text = proposition.subject or "", proposition.statement
-    until_now = [fact for fact in standing if denies(fact.fact, text, about) and not _is_older(proposition, fact)]
-    if until_now:
-        return ReconcileDecision(UPDATE, _ids(until_now), "Something that had never happened has now happened.")
-    known = [fact for fact in standing if denies(text, fact.fact, about)]
-    reason = "It says that this never happened, but a known fact says it did."
-    return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
 
 def _contradicted(proposition: Proposition, opposed: Sequence[Fact]) -> ReconcileDecision | None:
@@ -250,12 +206,6 @@ def _contradicted(proposition: Proposition, opposed: Sequence[Fact]) -> Reconcil
     known = [fact for fact in opposed if _repeats(proposition, fact)]
     reason = "One of the two denies the other."
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
-
-
-def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
-    """Return whether the predicate takes many values that are things, such as the tools in use."""
-    entry = catalog.predicates.get(proposition.predicate or "")
-    return entry is not None and entry.value == "thing" and not entry.single and not proposition.former
 
 
 def _repeats(proposition: Proposition, fact: Fact) -> bool:
@@ -282,28 +232,6 @@ def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> Reco
         if _overlap(_chosen(fact.object), proposition.former) and not _is_older(proposition, fact)
     ]
     return ReconcileDecision(UPDATE, _ids(gone), f"The text says it replaces '{proposition.former}'.") if gone else None
-
-
-def _replaced_in_scope(proposition: Proposition, facts: Sequence[Fact]) -> ReconcileDecision | None:
-    """Replace what a thing used before with what the text says it uses now.
-
-    This is certain only if one fact names both the subject and the thing. Otherwise a person decides.
-    """
-    scope = content_words(proposition.scope or "")
-    if not scope:
-        return None
-    there = [fact for fact in facts if fact.is_current and fact.predicate == proposition.predicate]
-    there = [fact for fact in there if not _is_older(proposition, fact)]
-    named = [fact for fact in there if _is_same(fact.subject, proposition.subject) and _names(fact.object, scope)]
-    if len(named) == 1:
-        return ReconcileDecision(UPDATE, _ids(named), f"The text says what the {proposition.scope} uses now.")
-    own = named or [fact for fact in there if content_words(fact.subject or "") == scope]
-    reason = f"The text says what the {proposition.scope} uses now, but not what it replaces."
-    return ReconcileDecision(ADD, (), reason, _ids(own)) if own else None
-
-
-def _names(known: str | None, scope: frozenset[str]) -> bool:
-    return scope <= content_words(known or "")
 
 
 def _chosen(known: str | None) -> str | None:
@@ -347,23 +275,8 @@ def _single(
     return ReconcileDecision(UPDATE, _ids(gone), reason) if gone else None
 
 
-def _refined(
-    proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
-) -> ReconcileDecision | None:
-    if _names_things(proposition, catalog):
-        less = [fact for fact in related if fact.object and is_more_detailed(proposition.object or "", fact.object)]
-        if less:
-            return ReconcileDecision(MERGE, _ids(less), "It names everything that was known, and more.")
+def _refined(proposition: Proposition, related: Sequence[Fact]) -> ReconcileDecision | None:
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
-    many = not is_single(catalog, proposition.predicate)
-    if many and not poorer and len(content_words(proposition.statement)) > _LONG:
-        poorer = [
-            fact
-            for fact in standing
-            if fact.predicate == proposition.predicate
-            and len(content_words(fact.fact)) >= _LONG
-            and is_contained(fact.fact, proposition.statement, proposition.subject or "")
-        ]
     return ReconcileDecision(MERGE, _ids(poorer), "It says the same with more detail.") if len(poorer) == 1 else None
 
 

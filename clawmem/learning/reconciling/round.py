@@ -31,13 +31,12 @@ from clawmem.learning.reconciling.review import (
     describe_change,
     earlier_outcome,
     earlier_proposal,
-    find_changed,
     proposal_action,
     resolve_correction,
     review_reason,
 )
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
-from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
+from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
 from clawmem.memory.facts.targets import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
@@ -161,7 +160,7 @@ class LearningRound:
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
         proposition = self._state.names_here(with_project(proposition, event), self._people_around(event))
-        proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
+        proposition = drop_unfit_predicate(mark_change(proposition, event.text))
         self._state.count_mentions(hint.title for hint in proposition.entity_hints if hint.role != HERE)
         if proposition.category == CORRECTION:
             return self._correct(proposition, event)
@@ -176,11 +175,6 @@ class LearningRound:
         )
         if message:
             return self._apply(proposition, message, {**known, **named}, event)
-        changed = states_change(proposition) and find_changed(
-            proposition, (around := {**self._state.facts_of_entity(proposition), **known}).values()
-        )
-        if changed:
-            return self._apply(*changed, around, event)
         decision = reconcile(proposition, list(known.values()), self._catalog)
         if event.id in self._extractor.by_model:
             decision = only_named_changes(proposition, decision, known)

@@ -65,11 +65,6 @@ from clawmem.model.records.event import Event
 from clawmem.vault.git.identity import personal_identity
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
-# British and American spelling.
-_STEMS = r"(?P<stem>favo|colo|flavo|neighbo|humo)"
-_ENDS = r"(?=(?:s|ites?|ed|ing|ful)?\b)"
-_BRITISH = re.compile(rf"\b{_STEMS}ur{_ENDS}", re.IGNORECASE)
-_AMERICAN = re.compile(rf"\b{_STEMS}r{_ENDS}", re.IGNORECASE)
 
 
 class _ProposalIndex:
@@ -134,8 +129,6 @@ class RoundState:
         """Return the facts that a proposition may affect: those of its subject, those its evidence names by id, and
         what says the same in the same words for everybody."""
         known = {**self._same_words(proposition.statement), **self._about(proposition.subject or "")}
-        if proposition.scope:
-            known = {**self._about(f"the {proposition.scope}"), **known}
         if "fact_" not in proposition.source_text:
             return known
         named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
@@ -167,12 +160,6 @@ class RoundState:
             if fact is not None and fact.is_current:
                 found[fact_id] = fact
         return found
-
-    def in_known_spelling(self, proposition: Proposition) -> Proposition:
-        """Return the proposition with its subject in the known spelling: "favorite color" as "favourite colour"."""
-        subject = proposition.subject or ""
-        known = next((way for way in other_spellings(subject) if self._about(way)), None)
-        return proposition._replace(subject=known) if known and not self._about(subject) else proposition
 
     def facts_of_entity(self, proposition: Proposition) -> dict[str, Fact]:
         """Return the facts of the entity in which the proposition would be placed."""
@@ -410,12 +397,6 @@ def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:
     known = before.split("\n") if before.strip() else ["Mentioned, and kept as notes only:", ""]
     added = [f"- {line}" for line in dict.fromkeys(lines) if f"- {line}" not in known]
     return with_generated(page if page.strip() else f"# {day}\n", "\n".join([*known, *added]))
-
-
-def other_spellings(text: str) -> tuple[str, ...]:
-    """Return the text in British and American spelling, without its own spelling."""
-    ways = (_BRITISH.sub(r"\g<stem>r", text), _AMERICAN.sub(r"\g<stem>ur", text))
-    return tuple(way for way in ways if way != text)
 
 
 ADDED, NOOP, UPDATED, MERGED, RETRACTED = "added", "noop", "updated", "merged", "retracted"

@@ -182,7 +182,7 @@ def merge_task(base: str | None, ours: str, theirs: str, side: str | None) -> Me
     before, text, other = _agreed_boxes(base, ours, theirs)
     old, mine, yours = (divided(page) for page in (before, text, other))
     front = merge_lines(old[0], mine[0], yours[0], keeping_keys(report, side))
-    body = merge_lines(old[1], mine[1], yours[1], _box_rule(prose_rule(report, side)))
+    body = merge_lines(old[1], mine[1], yours[1], prose_rule(report, side))
     return MergedTask(front + body, report.conflicts, rival)
 
 
@@ -267,23 +267,3 @@ def _marked(text: str, words: str, mark: str) -> str:
         return f"{found['before']}{mark}{found['after']}" if found and same else line
 
     return "\n".join(map(row, text.split("\n")))
-
-
-def _box_rule(otherwise: ConflictRule) -> ConflictRule:
-    """Return the rule for a task's text: where one side checked a box and the other changed its words, take both."""
-
-    def settle(before: Lines, items: Lines, other: Lines) -> Lines:
-        if [len(side) for side in (before, items, other)] != [1, 1, 1]:
-            return otherwise(before, items, other)
-        was, mine, yours = (_BOX.fullmatch(side[0]) for side in (before, items, other))
-        if was is None or mine is None or yours is None:
-            return otherwise(before, items, other)
-        words = [(box["before"], box["after"]) for box in (was, mine, yours)]
-        if words[0] not in words[1:]:
-            return otherwise(before, items, other)
-        kept = words[2] if words[1] == words[0] else words[1]
-        changed = (mine["mark"] != " ") != (was["mark"] != " ") or (yours["mark"] != " ") != (was["mark"] != " ")
-        mark = {True: "x", False: " "}[(was["mark"] != " ") != changed]
-        return [f"{kept[0]}{mark}{kept[1]}"]
-
-    return settle

@@ -380,11 +380,10 @@ class Proposition(NamedTuple):
     """A statement proposed by an extractor; `source_text` is exactly the event's text at `span`.
 
     `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
-    Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
-    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
-    was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
-    `doubt` is why the trust is limited, as a clause. `asked` means that the speaker asked to keep it. `tags` are words
-    to ask for it by.
+    Y"). `corrects` means that the text begins with "No," or the like, and `anew` that it describes a change ("now").
+    `changes` are the known facts that it changes, as a model that was shown them said. `valid_from` and `valid_to`
+    are ISO days; confidence and importance are from 0 to 1. `doubt` is why the trust is limited, as a clause. `asked`
+    means that the speaker asked to keep it. `tags` are words to ask for it by.
     """
 
     statement: str
@@ -405,7 +404,6 @@ class Proposition(NamedTuple):
     ended: bool = False
     former: str | None = None
     said_at: str | None = None
-    scope: str | None = None
     corrects: bool = False
     anew: bool = False
     changes: tuple[FactChange, ...] = ()

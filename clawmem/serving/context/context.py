@@ -18,7 +18,7 @@ from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, ti
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, RECENCY_POLICY, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
-from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
+from clawmem.model.pages.packing import Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
@@ -155,7 +155,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
+    packed = pack(heading, sections, wish.budget, _shows_more(wish, asked), aside)
     omitted = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
     notices = dict.fromkeys((*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted))
@@ -278,14 +278,13 @@ def _always_told(
     return [section._replace(further=lambda shown: unseen) if unseen else section]
 
 
-def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:
-    """Return the commands for what is left out: with a question, the search that finds all of its hits, else the list
-    of facts, and for other lines a larger context."""
+def _shows_more(wish: ContextRequest, asked: QuestionHits | None) -> str:
+    """Return the command for what is left out: with a question, the search that finds all of its hits, else a larger
+    context."""
     commands = follow_up_commands(wish.wanted, wish.question if asked else None)
     if asked is not None:
-        return OmittedHint(commands.others, commands.others)
-    options = commands.list.removeprefix("clawmem list")
-    return OmittedHint(commands.list, f"clawmem context --budget {2 * wish.budget}{options}")
+        return commands.others
+    return f"clawmem context{commands.list.removeprefix('clawmem list')} --budget {2 * wish.budget}"
 
 
 def _own_pages(index: Index, agent: str | None) -> list[Section]:

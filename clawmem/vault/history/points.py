@@ -148,13 +148,6 @@ def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
     return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {text}\n" for text in stale))
 
 
-def create_rescue_ref(vault: Vault, commit: str, now: datetime) -> str:
-    """Create a rescue ref for a commit and return its name."""
-    rescue = rescue_ref_update(vault, commit, now)
-    vault.git.run("update-ref", "--stdin", stdin=rescue.lines.encode())
-    return rescue.ref
-
-
 # The empty tree, which every git repository has.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 REGULAR_MODE = "100644"
@@ -245,11 +238,6 @@ def delete_refs(vault: Vault, *patterns: str) -> None:
     names = vault.git.run("for-each-ref", "--format=%(refname)", *patterns).decode().split()
     lines = "".join(f"option no-deref\ndelete {name}\n" for name in names)
     vault.git.run("update-ref", "--stdin", stdin=lines.encode())
-
-
-def is_ancestor(vault: Vault, old: str, new: str) -> bool:
-    """Return whether a commit is part of the history of another."""
-    return old == new or vault.git.try_run("merge-base", "--is-ancestor", old, new) is not None
 
 
 def count_between(vault: Vault, old: str | None, new: str) -> int:

@@ -31,7 +31,7 @@ _READING = {
     "context": [["context", "What did the biopsy of Lucia show?"], ["context"]],
     "list": [["list"], ["list", "--all"], ["list", "--at", "2026-11-21"]],
     "show": [["show", "lucia"], ["show", "FACT"], ["show", "FORGOTTEN"], ["show", "UNDONE"], ["show", "PUBLIC"]],
-    "graph": [["graph", "path", "lucia", SECRET], ["graph", "neighbors", "lucia"], ["graph", "neighbors", "PUBLIC"]],
+    "graph": [["graph", "neighbors", SECRET], ["graph", "neighbors", "lucia"], ["graph", "neighbors", "PUBLIC"]],
     "why": [
         *(["why", name] for name in ("FACT", "PUBLIC", "OLD", "FORGOTTEN", "UNDONE", SECRET)),
         ["why", "PUBLIC", "--impact"],

@@ -196,7 +196,7 @@ def test_undo_restores_and_says_what(clawmem: Command) -> None:
     assert (history[-1]["commit"], history[-1]["op"], history[-1]["undoes"]) == (result["commit"], "undo", target)
     again = clawmem("undo", old, "--json")
     assert (again.code, again.json["error"]["code"]) == (1, "refused")
-    assert "undone already" in again.json["error"]["message"]
+    assert "is an undo already" in again.json["error"]["message"]
     words = clawmem("undo", result["commit"]).out
     assert words.startswith("undone: ")
     assert clawmem("show", old, "--json").data["fact"]["superseded_by"] == new
