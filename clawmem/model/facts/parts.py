@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from clawmem.model.language.common_words import COMMON_WORDS
 from clawmem.model.language.languages import STOPWORDS
-from clawmem.model.language.text import irregular_verbs
+from clawmem.model.language.text import forms_of
 
 _JOINT = re.compile(r",? (?:and|but|while|und|sowie|y|et) |[,;] ")
 _HELPING = frozenset("is am are was were has have had can must will should may does do ist sind hat es est".split())
@@ -19,7 +19,9 @@ _PREPOSITIONS = frozenset("at in on to by for with from of about as near bei in 
 _ADVERBS = frozenset("also now then still often always sometimes usually currently auch jetzt".split())
 _FOREIGN_WE = frozenset("ich wir yo je".split())
 _WE = _FOREIGN_WE | frozenset("i we you they".split())
-_NO_VERBS = frozenset("named called".split())
+_NO_VERBS = frozenset(
+    "named called child children man men woman women person people foot feet tooth teeth mouse mice wife wives life".split()
+)
 _HIS = re.compile(r"^(?:his|her|its|their) ", re.IGNORECASE)
 _LEAST_CLEAR = 0.2
 
@@ -87,13 +89,17 @@ def _verb(words: Sequence[str]) -> int | None:
 def _is_verb(word: str) -> bool:
     if word.lower() in _HELPING or (word.islower() and word not in _NO_VERBS and re.search(r"(?:[^su]s|ed)$", word)):
         return True
-    return any(word in forms for forms in irregular_verbs().values())
+    return _is_irregular(word)
+
+
+def _is_irregular(word: str) -> bool:
+    return word not in _NO_VERBS and len(forms_of(word)) > 1
 
 
 def _is_plain_verb(word: str) -> bool:
     """Return whether a word is a verb without an ending, as after "I", and no noun."""
     past = {f"{word}ed", f"{word}d", f"{word.removesuffix('y')}ied"}
-    return word in irregular_verbs() or not past.isdisjoint(COMMON_WORDS)
+    return _is_irregular(word) or not past.isdisjoint(COMMON_WORDS)
 
 
 def _form(part: str, first: Sequence[str], verb: int) -> str:
