@@ -1,4 +1,4 @@
-"""How far a long act is, and when it will end."""
+"""How far a long act is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TypeVar
 from clawmem.model.named_tuple import NamedTuple
 
 _T = TypeVar("_T")
-SECONDS = "seconds"
-"""The unit of work whose total is a time that is only expected: no amount of it is shown."""
 
 
 class Progress(NamedTuple):
@@ -27,24 +25,6 @@ class Progress(NamedTuple):
 OnProgress = Callable[[Progress], None]
 
 
-class Begin(NamedTuple):
-    """When a piece of work was first seen, in seconds of a clock that never goes back, and how much was done then."""
-
-    at: float
-    progress: Progress
-
-    def is_of(self, progress: Progress) -> bool:
-        """Return whether some work goes on that began here."""
-        return progress.what == self.progress.what and progress.done >= self.progress.done
-
-    def seconds_left(self, progress: Progress, at: float) -> float | None:
-        """Return the seconds until the end by the rate so far, or None if they are not known."""
-        finished = progress.done - self.progress.done
-        if progress.total is None or finished <= 0:
-            return None
-        return max(0.0, progress.total - progress.done) * (at - self.at) / finished
-
-
 def counting(items: Sequence[_T], what: str, unit: str, report: OnProgress | None) -> Iterable[_T]:
     """Return the items to iterate over; each one that was worked on is reported."""
     return items if report is None else _counted(items, what, unit, report)
@@ -59,35 +39,20 @@ def _counted(items: Sequence[_T], what: str, unit: str, report: OnProgress) -> I
         report(Progress(what, total, total, unit))
 
 
-def progress_line(progress: Progress, left: float | None) -> str:
-    """Return the line that people see, with the estimated seconds that are left."""
+def progress_line(progress: Progress) -> str:
+    """Return the line that people see."""
     amount = amount_of(progress)
     parts = [amount] if amount else []
     if progress.total:
-        if progress.unit != SECONDS:
-            parts.append(f"{min(100, int(100 * progress.done / progress.total))}%")
-        if left is not None and progress.done < progress.total:
-            parts.append(f"about {duration(left)} left")
+        parts.append(f"{min(100, int(100 * progress.done / progress.total))}%")
     name = f"{progress.what}: {progress.now}" if progress.now else progress.what
     return f"{name}  {', '.join(parts)}" if parts else name
 
 
 def amount_of(progress: Progress) -> str:
     """Return how much is done, such as `300 of 2,000 events`, or an empty text."""
-    if progress.unit in ("", SECONDS):
+    if not progress.unit:
         return ""
     form = "{:,.1f}" if progress.unit == "MB" else "{:,.0f}"
     of = f" of {form.format(progress.total)}" if progress.total is not None else ""
     return f"{form.format(progress.done)}{of} {progress.unit}"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it, rounded up so that it does not end too early: `8 s`, `3 min`, `2 h`."""
-    whole = max(1, round(seconds))
-    if whole <= 10:
-        return f"{whole} s"
-    if whole < 90:
-        return f"{-(-whole // 5) * 5} s"
-    if whole < 5400:
-        return f"{-(-whole // 60)} min"
-    return f"{-(-whole // 3600)} h"

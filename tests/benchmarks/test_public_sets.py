@@ -11,6 +11,7 @@ from benchmarks.public_sets import forgeteval, gatemem, meme, precisionmembench
 from benchmarks.public_sets.common import Options, hits_pattern
 from clawmem.errors import InvalidInput
 from tests.loopback import says, serving
+from tests.needs import needs_litellm
 
 CASES = Path(__file__).parent / "cases"
 
@@ -68,6 +69,7 @@ def test_a_shared_memory_exposes_and_one_with_a_policy_does_not(tmp_path: Path) 
 SHAPES = ("recall", "1,000 tokens", "4,000 tokens")
 
 
+@needs_litellm
 def test_a_model_that_refuses_leaks_nothing_in_its_answers(tmp_path: Path) -> None:
     episodes = gatemem.read_episodes(CASES / "gatemem_episodes.jsonl", CASES / "gatemem_checkpoints.jsonl")
     refusal = json.dumps({"action": "refuse", "answer": "I cannot say that."})

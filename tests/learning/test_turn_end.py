@@ -116,6 +116,7 @@ def test_a_rule_of_work_is_asked_about_and_a_task_is_not(clawmem: Command, promp
     assert (QUESTION in turn(clawmem, prompt, "shell")) is rule
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -> None:
     rows = [
         "Use pnpm, not npm.",
@@ -141,6 +142,7 @@ def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: C
     assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["Jonas prefers tea."]
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_an_approved_candidate_goes_to_its_speaker_or_its_project(clawmem: Command) -> None:
     day = {"role": "user", "timestamp": "2026-11-20T10:00:00Z"}
     rows = [
@@ -177,6 +179,7 @@ def test_the_program_of_another_harness_does_not_read_for_this(clawmem: Command)
     assert turn(clawmem, TELLS, "codex") == ""
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_further_reader_that_fails_is_a_failure_and_is_asked_again(clawmem: Command, tmp_path: Path) -> None:
     programs = {"claude": """cat >/dev/null; echo '{"facts": []}'""", "codex": f"echo >>{tmp_path}/asked; exit 1"}
     for name, does in programs.items():

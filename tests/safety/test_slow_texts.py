@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.extensions.governance.principle import _translated, bounded_pattern
 from clawmem.learning.attribution import forgetting
 from clawmem.learning.attribution import quoted as fiction
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
@@ -175,9 +174,6 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
     ("clawmem.model.records.parsing", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.model.records.access", "names"): lambda: [r"(?<!\w)(?:Jane Doe|Jane)(?!\w)"],
-    # The globs and patterns of users; tests of these modules try what they refuse.
-    ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
-    ("clawmem.extensions.governance.principle", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
     ("clawmem.memory.health.checks.pages", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],

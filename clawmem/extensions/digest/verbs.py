@@ -1,4 +1,4 @@
-"""`clawmem digest file|run|status`."""
+"""`clawmem digest file|status`."""
 
 from __future__ import annotations
 
@@ -53,14 +53,8 @@ def file(
     return answer._replace(notices=[*answer.notices, *document.notices]) if document else answer
 
 
-def run(call: Call) -> Answer:
-    """Work the whole queue now, as the heartbeat does."""
-    with call.progress() as report:
-        return _answer(_digested(call, None, report), {})
-
-
-def _digested(call: Call, only: str | None, report: OnProgress | None) -> DigestResult:
-    """Let the model read what waits, and the rules what it did not read."""
+def _digested(call: Call, only: str, report: OnProgress | None) -> DigestResult:
+    """Let the model read a source, and the rules what it did not read."""
     vault, caller, model = call.runtime.vault(), call.runtime.caller(), call.runtime.model()
     asked = answer_tasks(vault, caller, model, [digestion(only)]) if model else QueueRun()
     outcome = digest(vault, caller, only, report=report)
@@ -82,12 +76,12 @@ def status(call: Call) -> Answer:
 def _answer(result: DigestResult, known: dict[str, DigestionItem]) -> Answer:
     items = {**known, **{source.key: source.item for source in result.sources}}
     lines = [f"{key}  {item.phase}: {_words(item)}  {item.title}" for key, item in items.items()]
-    notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in result.problems]
+    again = "The next heartbeat tries again."
+    notices = [f"{each.message} {again} {each.hint}".strip() for each in result.problems]
     data = {"sources": [_data(key, item) for key, item in items.items()], "commits": list(result.commits)}
     talk = [_NO_CLAIM.format(item.title) for item in items.values() if item.counts.get("claims") == 0]
     unread = sum(item.by != BY_READER for item in items.values())
     talk += [_UNREAD.format(counted(unread, "text"))] if unread and not result.problems else []
-    talk += [] if lines else ["Nothing waits."]
     return Answer(data, lines, notices, PARTIAL if result.problems else DONE, talk)
 
 
@@ -116,6 +110,5 @@ VERB = {
         ("clawmem digest file report.md --entity projects/website",),
         ("sources",),
     ),
-    "run": Command(run, _DIGESTED, ("clawmem digest run",), ("sources",)),
     "status": Command(status, {"sources": [_SOURCE]}, ("clawmem digest status",), ("sources",)),
 }

@@ -24,7 +24,7 @@ from clawmem.extensions.hub.contract import (
     status_of,
     texts_of,
 )
-from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan
+from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan, claim_origin
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
@@ -170,6 +170,8 @@ class _Writer:
         for other_placed in every:
             follower = successors.get(other_placed.fact.superseded_by or "")
             own = published_values(follower.fact) if follower else {}
+            if own.get("id") and follower and claim_origin(follower.fact) == claim_origin(other_placed.fact):
+                continue  # its origin says the same claim in other words now
             replaced_by = own.get("id") if own or not follower else follower.fact.id
             line = line_of(other_placed.fact, other_placed.entity, self._author(other_placed.fact), replaced_by)
             found.append({"fact": other_placed.fact.id, "line": line})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from clawmem.faces.cli.display import UNKNOWN_WIDTH, terminal_columns
 from clawmem.model.language.text import visible
-from clawmem.model.progress import Begin, Progress, progress_line
+from clawmem.model.progress import Progress, progress_line
 
 HIDDEN_SECONDS = 0.5
 """Work that is shorter than this shows nothing."""
@@ -22,18 +22,15 @@ class ProgressLine:
         self._draw = draw
         self._clock = clock
         self._next = clock() + HIDDEN_SECONDS
-        self._begin: Begin | None = None
         self._drawn = False
 
     def report(self, progress: Progress) -> None:
         """Take a report, and draw it if it is time."""
         now = self._clock()
-        if self._begin is None or not self._begin.is_of(progress):
-            self._begin = Begin(now, progress)
         if now < self._next:
             return
         self._next = now + _PACE_SECONDS
-        line = visible(progress_line(progress, self._begin.seconds_left(progress, now)))
+        line = visible(progress_line(progress))
         self._drawn = True
         self._draw(_ERASE + line[: (terminal_columns(2) or UNKNOWN_WIDTH) - 1])
 

@@ -12,7 +12,7 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_c
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import PROPOSAL_PREFIX, Entropy, Fact, new_id
 from clawmem.model.forms import WrongValue, read_record, shown
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import is_owned
 from clawmem.model.records.strict_json import read_json
@@ -155,7 +155,7 @@ def topic(does: str, fact: Fact) -> tuple[str, ...]:
 
 
 # What an approval of a finding about the wiki does, in its details under `action`.
-CONFIRM, JOIN_ENTITIES, ARCHIVE = "confirm", "join-entities", "archive"
+CONFIRM, JOIN_ENTITIES = "confirm", "join-entities"
 
 _DOES = {
     ADD: "adds:",
@@ -183,15 +183,9 @@ def action_words(proposal: Proposal) -> str:
     return _DOES.get(proposal.does, proposal.does)
 
 
-def _archive(details: _Details) -> str:
-    ids = details.get("facts")
-    return f"archives {counted(len(ids) if isinstance(ids, list) else 0, 'fact')} of {details.get('entity')}"
-
-
 _OF_WIKI: Mapping[str, Callable[[_Details], str]] = {
     CONFIRM: lambda _: "confirms the fact: it counts as used today",
     JOIN_ENTITIES: lambda record: f"merges the entity {record.get('from')} into {record.get('into')}",
-    ARCHIVE: _archive,
 }
 
 

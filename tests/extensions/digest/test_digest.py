@@ -43,6 +43,7 @@ from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.start import start_session
 from tests.conftest import Command
 from tests.loopback import says, serving
+from tests.needs import needs_litellm
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
@@ -219,6 +220,7 @@ def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Pa
     assert "talk.md: no sentence states a claim" in nothing.err
 
 
+@needs_litellm
 def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> None:
     text = (EXAMPLES / "queue.md").read_text()
     claims = [
@@ -234,6 +236,7 @@ def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> 
     assert list(_facts(vault)) == ["The new job queue is PostgreSQL 16."]
 
 
+@needs_litellm
 def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller) -> None:
     text = "# Queue\n\nThe new queue uses\nPostgreSQL 16 with SKIP LOCKED. It has\n3 workers.\n"
     quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
@@ -246,6 +249,7 @@ def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller
     assert fact.source_text == quote.replace("uses ", "uses\n")
 
 
+@needs_litellm
 def test_a_figure_that_the_quote_does_not_have_is_proposed(vault: Vault, caller: Caller) -> None:
     quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
     claims = [

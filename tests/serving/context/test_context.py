@@ -473,6 +473,7 @@ def test_a_task_without_words_is_served_by_tier_and_one_without_hits_says_so(vau
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_words_and_meaning_are_ranked_together_with_a_floor(vault: Vault, caller: Caller) -> None:
     _keep(
         vault, caller, "The standup is at 9:30", "Jane adopted a puppy", *(f"Time slot {n} is free" for n in range(30))

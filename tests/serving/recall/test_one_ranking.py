@@ -311,6 +311,7 @@ def test_a_question_about_somebody_of_whom_no_text_speaks_needs_more_of_its_word
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 @pytest.mark.parametrize("verb", ["remember", "ingest"])
 def test_with_vectors_a_question_that_nothing_answers_is_told_so(clawmem: Callable[..., Any], verb: str) -> None:
     said = (
@@ -629,6 +630,7 @@ def test_a_slip_for_a_word_of_talk_is_mended_once_where_only_facts_are_searched(
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_a_fact_that_has_all_names_of_a_question_answers_it(clawmem: Callable[..., Any]) -> None:
     clawmem("remember", "In the Quillstack image LibreOffice is pinned at 24.8, because 25.2 garbles footnotes.")
     clawmem("remember", "Quillstack makes accessible files.")
