@@ -40,7 +40,7 @@ from clawmem.learning.reconciling.review import (
 )
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
-from clawmem.memory.facts.forget import Named
+from clawmem.memory.facts.targets import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact, trust_rank

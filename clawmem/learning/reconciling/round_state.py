@@ -29,7 +29,8 @@ from clawmem.learning.reconciling.entities import (
     related_entities,
 )
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.facts.forget import Named, plan_forgetting
+from clawmem.memory.facts.forget import plan_forgetting
+from clawmem.memory.facts.targets import Named
 from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog

@@ -82,6 +82,7 @@ def served(clawmem: Command, question: str) -> str:
         ("a", "a", False),
         ("Ann", "Anna likes tea.", False),
         ("Ann", "Ann likes tea.", True),
+        ("user alex", "User alexa may read.", False),
         ("Anns", "Ann likes tea.", True),
         ("Robert", "The Roberts family moved.", False),
         ("Hunde", "Sie füttert den Hunden.", True),
@@ -89,6 +90,15 @@ def served(clawmem: Command, question: str) -> str:
         ("+49 170 123 45 67", "Bob's phone is (+49170)1234567.", True),
         ("+49 170 1234567", "Bob's number is +49 170 12345678.", False),
         ("2026-11-01", "The lease ends on 2026-11-01 10:00.", True),
+        ("0170-1234567", "Bob's phone is +49 170 123 45 67.", True),
+        ("0049 170 1234567", "Bob's phone is 0170 1234567.", True),
+        ("+44 170 1234567", "Bob's phone is +49 170 1234567.", False),
+        ("0170 1234567", "Bob's phone is +49 1170 1234567.", False),
+        ("KV42", "The code is ＫＶ４２.", True),
+        ("1472", "The number is one four seven two.", True),
+        ("147", "The number is one four seven two.", False),
+        ("ann@x.org", "Write to ann at x dot org.", True),
+        ("ann@x.org", "Write to ann.lee (at) x.org.", False),
     ],
 )
 def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
@@ -787,14 +797,17 @@ def test_a_fact_and_a_message_are_forgotten_by_their_ids(clawmem: Command) -> No
 
 
 def test_the_verb_says_what_else_goes_and_what_is_left_that_is_spelled_nearly_so(clawmem: Command) -> None:
-    """A fact of several things goes as a whole, and another address stays: whoever asks sees both before."""
-    rest = "Xavier has a MacBook, a Dell monitor and a Keychron keyboard."
+    """Of several things, what was not named stays where the sentence can be parted; whoever asks sees all before."""
+    clawmem("remember", "Xavier has a MacBook, a Dell monitor and a Keychron keyboard.")
+    rest = "Yara plays chess, sells a Kestrel lamp and a boat."
     (several,) = clawmem("remember", rest, "--json").data["facts"]
     clawmem("remember", "Mail for orders goes to alice@acme.io.")
     clawmem("remember", "Mail goes to alice.smith@acme.io, or to bob@acme.io.")
     clawmem("remember", "On Monday, Jane swims in the lake.")
     for options in ((), ("--everywhere",)):
-        shown = clawmem("forget", "Keychron keyboard", *options)
+        shown = clawmem("forget", "Keychron keyboard", *options).out
+        assert "  Xavier has a MacBook and a Dell monitor." in shown.partition("stays: ")[2]
+        shown = clawmem("forget", "Kestrel lamp", *options)
         assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in shown.err
         assert "and left: alice.smith@acme.io\n" in clawmem("forget", "alice@acme.io", *options).err
         assert "says more" not in clawmem("forget", "swims in the lake", *options).err
@@ -823,6 +836,8 @@ def test_a_name_in_a_reason_goes_with_it_and_the_fact_stays(clawmem: Command, va
     assert "because Petra said so" in served(clawmem, "budget of Zebra")
     assert clawmem("forget", "Petra", "--everywhere", "--yes").code == 0
     assert not [line for line in _history(vault_root) if "Petra said" in line or "Petra wanted" in line]
+    assert not [line for line in _history(vault_root) if '"petra"' in line]
+    assert '"tags": ["ghent"]' in (vault_root / "life/areas/general/items.json").read_text()
 
 
 def test_a_rejected_request_brings_the_reason_back(clawmem: Command) -> None:
