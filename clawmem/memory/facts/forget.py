@@ -29,6 +29,7 @@ from clawmem.memory.facts.targets import (
     has_names,
     is_meant,
     named_entity,
+    of_longer_names,
     of_others,
     only_of,
     own_before,
@@ -182,11 +183,13 @@ class _Known(NamedTuple):
 
 
 class _Meant(NamedTuple):
-    """What a request means: facts, the words that name something, and the ids of messages and facts."""
+    """What a request means: facts, the words that name something, and the ids of messages and facts. It is `unsure` if
+    the words fit several people, or a fact that says it in other words."""
 
     facts: Sequence[PlacedFact]
     wordings: Sequence[tuple[str, ...]]
     ids: Collection[str]
+    unsure: bool = False
 
     @property
     def all_wordings(self) -> list[tuple[str, ...]]:
@@ -246,7 +249,7 @@ def _plan(
     beside, trimmed = ([], []) if stays else _gone_beside(known.every, meant.facts, partial(is_gone, None, ""))
     notes.clear()
     rules = any(placed.fact.category == GUARDRAIL for placed in meant.facts)  # no message ends one, whoever wrote it
-    stays = stays or rules
+    stays = stays or rules or meant.unsure
     proposal = _proposal(work, identity, request, meant, messages, stays, trimmed) if request else None
     gone = _retracted(work, meant.facts, identity if request else None)
     if request and stays:
@@ -321,20 +324,26 @@ def _meant(
     reached = {event.id for event in known.events}
     ids = {each for each in ids if each in reached or not each.startswith("evt_")}
     wordings: list[tuple[str, ...]] = []
+    fitting: list[PlacedFact] = []
+    unsure = False
     current = [placed for placed in known.facts if everywhere or placed.fact.is_current]
     for target in targets:
         by_name = said_of_one_named(target, known.before) if request and not ALL.search(request.text) else {}
         words = words_meant(target, current, [*known.events, *known.noted], request, by_name)
         words = words or words_meant(target, known.facts, [], request, by_name)
         words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
-        wordings += [words] if words else []
+        unsaid = request and not any(is_meant(words, placed.fact) for placed in known.facts)
+        exact, near = of_longer_names(work, target, current) if unsaid else ([], [])
+        fitting += [] if exact else near
+        unsure = unsure or len(exact) > 1 or bool(fitting)
+        wordings += [each for each in (words, *exact) if each]
         ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
     facts = [*by_ids(work.index, ids).values(), *(each for each in known.facts if each.fact.source_event in ids)]
     facts += [placed for placed in known.facts if any(is_meant(words, placed.fact) for words in wordings)]
-    facts += facts_of(work.index, entity) if entity else ()
+    facts += [*fitting, *(facts_of(work.index, entity) if entity else ())]
     served = (placed for placed in facts if everywhere or placed.fact.status != RETRACTED)
     meant = {placed.fact.id: placed for placed in _with_corrected(served, known.facts)}
-    return _Meant(list(meant.values()), wordings, ids)
+    return _Meant(list(meant.values()), wordings, ids, unsure)
 
 
 def _gone_beside(
@@ -357,7 +366,7 @@ def _gone_beside(
 def _retracted(work: WriteScope, facts: Iterable[PlacedFact], waits: str | None) -> tuple[PlacedFact, ...]:
     """Return the facts as they are hidden by a person, or until the proposal that `waits` is decided."""
     by_person, asked = FORGOTTEN
-    why = f"{asked}{waits} waits for a person" if waits else by_person
+    why = f"{asked}{waits}" if waits else by_person
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
     return tuple(
         placed._replace(
@@ -684,6 +693,8 @@ def _proposal(
         who = f"{request.speaker}, whom it does not concern, asks for it"
         who = "A guardrail is meant" if any(placed.fact.category == GUARDRAIL for placed in meant.facts) else who
         who = who if is_of_person(request) else f"The agent {request.agent} noted that it was asked for"
+        if meant.unsure:
+            who = "Not exactly this was named: approve to forget all of it, or hide one with `clawmem forget FACT`"
         why = f"{who}. It is shown until you decide."
     why += f" Messages: {', '.join(shown)}{more}."
     details: dict[str, Any] = {

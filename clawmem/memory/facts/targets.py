@@ -41,6 +41,7 @@ from clawmem.model.search.meant import (
     SPECIAL,
     as_written,
     is_name,
+    longer_name,
     means,
     places_of,
     same_word,
@@ -306,6 +307,27 @@ def words_meant(
             if (found or others) and not (common and len(found) + len(others) > _MOST_BY_ONE_WORD):
                 return words
     return ()
+
+
+def of_longer_names(
+    work: WriteScope, target: Named, known: Sequence[PlacedFact]
+) -> tuple[list[tuple[str, ...]], list[PlacedFact]]:
+    """Return the words of a target with the longer names that its names begin, where a known fact has these words, and
+    the facts that say it of such a name in other words."""
+    exact: dict[tuple[str, ...], None] = {}
+    near: dict[str, PlacedFact] = {}
+    named = ((wording, name) for wording in target for name in filter(is_name, telling_words(wording)))
+    for words_said, name in named:
+        for longer in set(filter(None, (longer_name(name, placed.fact.fact) for placed in known))):
+            says = as_written(words_said).replace(name, longer)
+            words = telling_words(says)
+            if len(words) == len(telling_words(longer)):
+                continue  # a name alone means all that is known of somebody
+            if any(is_meant(words, placed.fact) for placed in known):
+                exact[words] = None
+            else:
+                near |= {placed.fact.id: placed for placed in facts_named(work, says)}
+    return sorted(exact), list(near.values())
 
 
 def own_before(events: Sequence[Event], request: Event) -> list[Event]:

@@ -12,7 +12,7 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_c
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import PROPOSAL_PREFIX, Entropy, Fact, new_id
 from clawmem.model.forms import WrongValue, read_record, shown
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import counted, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import is_owned
 from clawmem.model.records.strict_json import read_json

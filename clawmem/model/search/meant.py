@@ -231,6 +231,18 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     return word[0].isupper() and any(name.casefold() not in asked for name in names)
 
 
+def longer_name(name: str, text: str) -> str:
+    """Return the longer name that a name begins in a text, as `Petra Lind` for `Petra`; empty if there is none."""
+    words = text.replace("’", "'").split()
+    longer = [name] if name in words else []
+    for word in words[words.index(name) + 1 :] if longer else ():
+        bare = word.rstrip(".,;:!?").removesuffix("'s")
+        longer += [bare] if bare[:1].isupper() else []
+        if not bare[:1].isupper() or bare != word:
+            break
+    return " ".join(longer) if len(longer) > 1 else ""
+
+
 def is_name(word: str) -> bool:
     """Return whether a word is written as a name."""
     return word[0].isupper() and not SPECIAL.search(word)

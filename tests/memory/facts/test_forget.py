@@ -850,3 +850,44 @@ def test_a_rejected_request_brings_the_reason_back(clawmem: Command) -> None:
     assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
     shown = clawmem("why", fact, "--json").data["fact"]
     assert (shown["details"], shown["tags"]) == ({"because": "Petra said so"}, ["urgent"])
+
+
+LIND, FALK = "Petra Lind's phone number is +358 40 555 0111.", "Petra Falk's phone number is +358 40 555 0222."
+
+
+@pytest.mark.parametrize(
+    ("facts", "asked", "hidden", "proposed"),
+    [
+        ([LIND], "Please forget Petra's phone number.", [LIND], [LIND]),
+        ([LIND, "Petra Falk lives in Turku."], "Forget Petra's phone number.", [LIND], [LIND]),
+        ([LIND, FALK], "Please forget Petra's phone number.", [], [LIND, FALK]),
+        ([LIND, "Petra's phone number is 040 7771."], "Forget Petra's phone number.", [1], [1]),
+        (["Petra Lind lives at Rauhankatu 4."], "Please forget Petra's address.", [], [0]),
+        ([LIND], "Forget what I told you about Petra.", [], None),
+        ([LIND], "Please forget Lind's phone number.", [], None),
+        (["The Berlin Marathon's start is at nine."], "Please forget Berlin's mayor.", [], None),
+    ],
+)
+def test_a_first_name_means_the_only_person_of_that_name_who_has_what_is_named(
+    clawmem: Command, facts: list[str], asked: str, hidden: list[str | int], proposed: list[str | int] | None
+) -> None:
+    for fact in facts:
+        assert clawmem("remember", fact).code == 0
+    say(clawmem, asked)
+    left = {fact["fact"] for fact in clawmem("list", "--all", "--json").data["facts"]}
+    gone = [fact if isinstance(fact, str) else facts[fact] for fact in hidden]
+    assert left == set(facts) - set(gone)
+    waiting = [each["says"] for each in clawmem("review", "list", "--json").data["proposals"]]
+    named = [fact if isinstance(fact, str) else facts[fact] for fact in proposed or ()]
+    assert len(waiting) == (proposed is not None) and all(fact in waiting[0] for fact in named), waiting
+
+
+def test_what_was_meant_by_a_first_name_is_served_nowhere_after_the_approval(clawmem: Command) -> None:
+    say_all(clawmem, [LIND, "Nice.", "And the van is repaired."])
+    assert clawmem("remember", LIND).code == 0
+    say(clawmem, "Please forget Petra's phone number.")
+    (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+    approved = clawmem("review", "approve", waiting["id"])
+    assert "1 fact and 2 messages" in approved.out, approved.out
+    for words in (("recall", "Petra's phone number", "--all"), ("context", "call Petra Lind"), ("show", "Petra Lind")):
+        assert "0111" not in clawmem(*words).out, words
