@@ -605,20 +605,17 @@ def test_a_reader_replaces_what_the_rules_made_of_the_same_words(vault: Vault, c
     assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["The user wants short sentences."]
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_a_reader_replaces_what_the_rules_made_of_a_message_only_by_words_of_it(
-    vault: Vault, caller: Caller, same: bool
+def test_a_reader_replaces_what_the_rules_made_of_the_same_message_also_of_another_person(
+    vault: Vault, caller: Caller
 ) -> None:
-    tell(vault, caller, "Bitte merk dir, dass Hanna keine Feste mag.")
+    tell(vault, caller, "Bitte merk dir, dass Hanna keine Feste mag. Mira hört gern Jazz.")
     run_heartbeat(vault, caller)
     (by_rules,) = facts_of(vault).values()
-    tell(vault, caller, "Mira mag keine Feste.", at="2026-11-03T10:{:02}:00Z", name="later")
-    first, second = pending(vault, later(caller)).events
-    event = first if same else second
-    mine = found(event, "keine Feste", "Parties are nothing for her.", subject="Hanna Virtanen")
+    (event,) = pending(vault, later(caller)).events
+    mine = found(event, "Mira hört gern Jazz", "Mira hört gern Jazz.", subject="Mira")
     mine["changes"] = [{"id": by_rules.id, "how": "replace"}]
     apply_answer(vault, later(caller, 2), answer([mine], [event]))
-    assert (by_rules.id in {fact.id for fact in facts_of(vault).values() if fact.is_current}) is not same
+    assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["Mira hört gern Jazz."]
 
 
 def test_what_an_agent_stored_itself_is_shown_as_known(vault: Vault, caller: Caller) -> None:
