@@ -265,3 +265,29 @@ def test_a_plugin_without_a_prompt_asks_once_too(clawmem: Command) -> None:
 def test_a_session_that_nobody_began_is_not_asked(clawmem: Command) -> None:
     assert call(clawmem, "Stop") == ""
     assert call(clawmem, "Stop", session_id=None) == ""
+
+
+def test_what_is_taken_back_in_the_next_message_is_served_with_it_and_is_no_candidate_and_no_order(
+    clawmem: Command,
+) -> None:
+    told = [
+        ("user", "The payments of the shop are through Klarna now, not Paytrail."),
+        ("assistant", "Noted: Klarna."),
+        ("user", "No wait, still Paytrail."),
+        ("user", "From now on, write the commit messages in French."),
+        ("user", "Scratch that, it was for another team."),
+        ("user", "The van of the shop is repaired on Tuesdays by Olli."),
+    ]
+    lines = (
+        json.dumps({"role": role, "content": text, "timestamp": f"2026-11-20T10:0{place}:00Z", "session": "s1"})
+        for place, (role, text) in enumerate(told)
+    )
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+    clawmem("heartbeat")
+    waiting = [row["says"] for row in clawmem("review", "list", "--json").data["proposals"]]
+    assert waiting == [told[-1][1]] and clawmem("list", "--all", "--json").data["facts"] == []
+    prompt = "through whom do payments of the shop go, Klarna?"
+    answered = call(clawmem, "UserPromptSubmit", prompt=prompt, session_id="next")
+    for served in (clawmem("recall", "payments of the shop").out, clawmem("context", prompt).out, answered):
+        lines_of = [line for line in served.replace("\\n", "\n").split("\n") if "Klarna now" in line]
+        assert lines_of and all("taken back: No wait, still Paytrail." in line for line in lines_of), served
