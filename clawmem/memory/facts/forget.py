@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -70,6 +71,7 @@ from clawmem.model.proposals.proposal import (
     new_proposal_id,
     stated_by,
 )
+from clawmem.model.proposals.quarantine import judged_mark
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
@@ -82,6 +84,13 @@ from clawmem.model.records.event import (
     ledger_path,
     parse_events,
     with_withheld,
+)
+from clawmem.model.records.session import (
+    HIDDEN_WORDS,
+    JUDGED,
+    parse_session,
+    render_session,
+    session_to_mapping,
 )
 from clawmem.model.search.meant import (
     PERSON,
@@ -97,6 +106,7 @@ from clawmem.model.search.meant import (
     telling_words,
     tokens_of,
 )
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -106,6 +116,8 @@ KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
 STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
 _BESIDE = ("details", "links", "tags", "metadata")
+_SESSIONS = "sessions"  # in the details of a proposal: what sessions handed on
+_HANDED_ON = ("task", "notes", "checkpoints", "summary", "reflection", "warnings")
 _KEPT = "beside"  # in the details of a proposal: what stood beside facts that stay
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
@@ -246,14 +258,16 @@ def _plan(
         notes.extend([text] * gone)
         return gone
 
-    beside, trimmed = ([], []) if stays else _gone_beside(known.every, meant.facts, partial(is_gone, None, ""))
-    notes.clear()
     rules = any(placed.fact.category == GUARDRAIL for placed in meant.facts)  # no message ends one, whoever wrote it
     stays = stays or rules or meant.unsure
-    proposal = _proposal(work, identity, request, meant, messages, stays, trimmed) if request else None
+    goes = partial(is_gone, None, "")
+    beside, trimmed = ([], []) if stays else _gone_beside(known.every, meant.facts, goes)
+    sessions, said = ({}, {}) if stays else _gone_from_sessions(work, goes)
+    notes.clear()
+    proposal = _proposal(work, identity, request, meant, messages, stays, trimmed, said) if request else None
     gone = _retracted(work, meant.facts, identity if request else None)
     if request and stays:
-        gone, beside, trimmed = (), [], []
+        gone = ()
         hidden = {path: {request.id: many[request.id]} for path, many in hidden.items() if request.id in many}
     parted = [placed for placed in meant.facts if says and placed.fact.is_current]
     rests = {placed.fact.id: rest for placed in parted if (rest := rest_of(work, says, placed))}
@@ -263,6 +277,7 @@ def _plan(
         **{path: _with_events(path, read, changed) for path, changed in hidden.items()},
         **pages_after(work, changed_facts),
         **index_after(work, changed_facts),
+        **sessions,
         **daily_pages_without(work, {placed.fact.id for placed in changed_facts}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
@@ -361,6 +376,39 @@ def _gone_beside(
             record = {**fact_to_record(placed.fact), **_pruned(parts, texts_gone.__contains__)}
             trimmed.append(placed._replace(fact=fact_from_record(record)))
     return beside, trimmed
+
+
+def _gone_from_sessions(
+    work: WriteScope, goes: Callable[[str], bool]
+) -> tuple[dict[str, bytes | None], dict[str, Mapping[str, Any]]]:
+    """Return the records of sessions without the sentences that go, and what each handed on before, by path."""
+    before: dict[str, Mapping[str, Any]] = {}
+    for path in sorted(work.vault.root.glob("agents/*/sessions/*.json")):
+        name = path.relative_to(work.vault.root).as_posix()
+        record = session_to_mapping(parse_session(work.read(name) or b"", name, parse_yaml))
+        parts = {key: record[key] for key in _HANDED_ON if key in record}
+        if _without_sentences(parts, goes) != parts:
+            before[name] = parts
+    return {name: _session_with(work, name, _without_sentences(parts, goes)) for name, parts in before.items()}, before
+
+
+def _without_sentences(value: Any, goes: Callable[[str], bool]) -> Any:
+    """Return a JSON value with a mark in place of each sentence that goes."""
+    if isinstance(value, Mapping):
+        return {key: _without_sentences(inner, goes) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_sentences(inner, goes) for inner in value]
+    if not isinstance(value, str):
+        return value
+    return _SENTENCE.sub(lambda found: HIDDEN_WORDS if goes(found[0]) else found[0], value)
+
+
+def _session_with(work: WriteScope, path: str, parts: Mapping[str, Any]) -> bytes:
+    """Return the record of a session with other words in what it hands on."""
+    old = parse_session(work.read(path) or b"", path, parse_yaml)
+    new = parse_session(json.dumps({**session_to_mapping(old), **parts}).encode(), path, parse_yaml)
+    judged = {JUDGED: judged_mark(new)} if old.extra.get(JUDGED) == judged_mark(old) else {}
+    return render_session(new._replace(extra={**new.extra, **judged}))
 
 
 def _retracted(work: WriteScope, facts: Iterable[PlacedFact], waits: str | None) -> tuple[PlacedFact, ...]:
@@ -638,6 +686,7 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
     }
     return {
         **work.items_with(back),
+        **{path: _session_with(work, path, parts) for path, parts in details.get(_SESSIONS, {}).items()},
         **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
         **_read_again(work, events),
         **pages_after(work, back),
@@ -684,6 +733,7 @@ def _proposal(
     messages: Sequence[Event],
     stays: bool,
     trimmed: Sequence[PlacedFact],
+    sessions: Mapping[str, Mapping[str, Any]],
 ) -> Proposal:
     text = "; ".join(placed.fact.fact for placed in meant.facts) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
@@ -703,6 +753,7 @@ def _proposal(
     }
     before = by_ids(work.index, [placed.fact.id for placed in trimmed])
     details |= {_KEPT: {key: _beside(placed.fact) for key, placed in before.items()}} if before else {}
+    details |= {_SESSIONS: sessions} if sessions else {}
     return Proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
         targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant.facts),

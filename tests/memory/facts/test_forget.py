@@ -891,3 +891,30 @@ def test_what_was_meant_by_a_first_name_is_served_nowhere_after_the_approval(cla
     assert "1 fact and 2 messages" in approved.out, approved.out
     for words in (("recall", "Petra's phone number", "--all"), ("context", "call Petra Lind"), ("show", "Petra Lind")):
         assert "0111" not in clawmem(*words).out, words
+
+
+@pytest.mark.parametrize("way", ["reject", "undo", "approve"])
+def test_what_an_agent_wrote_of_it_at_the_end_of_a_session_goes_and_comes_back(clawmem: Command, way: str) -> None:
+    agent = {"CLAWMEM_AGENT": "bot"}
+    assert clawmem("session", "start", env=agent).code == 0
+    report = {"summary": f"{LIND} The build is green.", "reflection": {"learned": [LIND], "watch_for": []}}
+    assert clawmem("session", "end", "--from", "-", given=json.dumps(report), env=agent).code == 0
+    assert clawmem("remember", LIND).code == 0
+    (session,) = clawmem("session", "list", "--json").data["sessions"]
+
+    def told() -> str:
+        shown = clawmem("session", "show", session["id"]).out + clawmem("log").out
+        return shown + clawmem("recall", "phone number of Petra Lind", "--all").out
+
+    assert told().count("0111") > 3
+    if way == "undo":
+        assert clawmem("forget", "Petra Lind's phone number", "--yes").code == 0
+    else:
+        say(clawmem, "Please forget Petra Lind's phone number.")
+    assert "0111" not in told() and "The build is green." in told()
+    if way != "undo":
+        (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+        assert clawmem("review", way, waiting["id"], *(["--reason", "kept"] if way == "reject" else [])).code == 0
+    else:
+        assert clawmem("undo").code == 0
+    assert ("0111" in clawmem("session", "show", session["id"]).out) is (way != "approve")
