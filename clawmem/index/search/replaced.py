@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
-from clawmem.index.search.events import read_events
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_from_row, rows_of, served_fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
@@ -18,7 +17,7 @@ from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import DaySpan
 from clawmem.model.language.text import normal, one_line, shorten
 from clawmem.model.lifecycle.premises import PREMISES, SUCCEEDED
-from clawmem.model.records.event import Event, takes_back
+from clawmem.model.records.event import Event, event_from_record, takes_back
 
 _MAX_MATCHES = 200
 _LONGEST_REMARK = 160
@@ -84,17 +83,17 @@ def outdated_remarks(
 def _taken_back(index: Index, event_ids: Collection[str]) -> dict[str, str]:
     """Return the remarks on messages that their speaker takes back in the next one, by id."""
     rows = index.database.execute(
-        "SELECT event.id, (SELECT later.n FROM event AS later WHERE later.sitting = event.sitting"
+        "SELECT event.id, (SELECT later.line FROM event AS later WHERE later.sitting = event.sitting"
         " AND later.place > event.place AND later.role = 'user' AND later.speaker IS event.speaker"
         " AND later.recalled = 0 ORDER BY later.place LIMIT 1)"
         " FROM json_each(?) AS given CROSS JOIN event INDEXED BY event_id ON event.id = given.value"
         " WHERE event.role = 'user'",
         (json.dumps(sorted(event_ids)),),
     )
-    later = {n: event_id for event_id, n in rows if n is not None}
+    later = ((event_id, event_from_record(json.loads(line))) for event_id, line in rows if line is not None)
     return {
-        later[n]: f"taken back: {shorten(one_line(event.text), _LONGEST_REMARK)}"
-        for n, event in read_events(index, [*later]).items()
+        event_id: f"taken back: {shorten(one_line(event.text), _LONGEST_REMARK)}"
+        for event_id, event in later
         if takes_back(event.text) and not is_low_trust(event.trust)
     }
 
