@@ -170,7 +170,9 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         if _asks_to_forget(value.prompt):  # nothing is told of what is to be forgotten
             text = HookText(_FORGETTING)
         else:
-            text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
+            # Outside of a repository a question is one about everything, as a query there is.
+            asked_in = reach if reach.project or reach.workflow else None
+            text = prompt_text(vault, caller, value.prompt, asked_in, session, known.shown)
         known = known._replace(shown=(*known.shown, *text.facts), at="" if question else known.at)
         if value.prompt:
             known = known._replace(asked=value.prompt, at=stamp(caller.now))

@@ -18,6 +18,7 @@ from clawmem.learning.reconciling.predicates import (
 from clawmem.learning.rules.language import HAS_A
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
+from clawmem.model.language.question import TIME_WORDS
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import FactChange, Proposition
 
@@ -49,6 +50,7 @@ _NAMED_CHANGES = (
     ("same", NOOP, "It restates what is known."),
 )
 BY_RULES = "heartbeat/rules"
+_DENIALS = frozenset("not never no nobody nothing nicht nie kein keine".split())
 _STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
 
@@ -113,6 +115,10 @@ def reconcile_named(
                 continue  # no statement says that it is over
             how = "same" if again else change.how  # of several for one fact, the strongest is meant
             hows[fact.id] = min(how, hows.get(fact.id, how), key=_STRENGTHS.index)
+    lossy = [key for key, how in hows.items() if how == "refine" and loses_detail(proposition, named[key])]
+    if lossy and len(lossy) == len(hows):
+        return ReconcileDecision(ADD, (), f"It does not say all that {lossy[0]} says.", beside=True)
+    hows = {key: how for key, how in hows.items() if key not in lossy}
     for how, outcome, reason in _NAMED_CHANGES:
         if how in hows.values():
             targets = (
@@ -149,6 +155,18 @@ def with_rule_replaced(order: Proposition, former: str, known: Mapping[str, Fact
         if any(not found["not"] and normal(found["what"]) == normal(former) for found in _USING.finditer(fact.fact))
     ]
     return order._replace(changes=(*order.changes, FactChange(rules[0], "replace"))) if len(rules) == 1 else order
+
+
+def loses_detail(proposition: Proposition, fact: Fact) -> bool:
+    """Return whether a fact of another message has a name, a number or a denial that a statement does not have."""
+    having = normal(proposition.statement)
+    words = (word.strip(".,;:!?()\"'") for word in fact.fact.split()[1:])
+    named = [word for word in words if (word[1:] and word[0].isupper()) or word[-1:].isdigit() or word in _DENIALS]
+    telling = [normal(word) for word in named if normal(word) not in TIME_WORDS]
+    if fact.predicate and fact.predicate == proposition.predicate:
+        having += normal(fact.object or "")  # the value is what is refined
+    same_text = fact.source_event == proposition.event_id
+    return not same_text and any(word.removesuffix("'s") not in having for word in telling)
 
 
 def only_named_changes(

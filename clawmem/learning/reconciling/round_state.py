@@ -28,7 +28,7 @@ from clawmem.learning.reconciling.entities import (
     place,
     related_entities,
 )
-from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.entities.places import new_entity_files, page_project
 from clawmem.memory.facts.forget import plan_forgetting
 from clawmem.memory.facts.targets import Named
 from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
@@ -172,10 +172,10 @@ class RoundState:
         self._entities.update(dict.fromkeys(facts, entity or ""))
         return dict(facts)
 
-    def project_of(self, entity: str, here: str | None) -> str | None:
-        """Return the project in which the facts of a project's entity hold: `here`, if that or none is known of it."""
-        known = {fact.project for fact in self._facts_of(entity).values() if fact.project}
-        return here if here in known else next(iter(sorted(known)), here)
+    def project_of(self, entity: str, statement: str, here: str | None) -> str | None:
+        """Return the project that sees a statement on the page of a project or company that was said in `here`."""
+        placed = entity, statement
+        return page_project(self._work.index, placed, self._facts_of(entity).values(), here, self._created)
 
     def entity_of(self, fact_id: str) -> str:
         """Return the entity of a fact that this state returned before."""
@@ -228,6 +228,16 @@ class RoundState:
                 self._relations[fact.id] = fact
         if self._kinds is not None:
             self._kinds = {**kinds_of_objects([fact], self._catalog), **self._kinds}
+
+    @property
+    def default(self) -> str:
+        """Return the entity of facts that are about nothing with a page."""
+        return self._work.vault.settings.words("defaults.entity")
+
+    def take_out(self, fact: Fact, entity: str) -> None:
+        """Take a fact out of an entity; the caller puts it into another one."""
+        del self._facts_of(entity)[fact.id]
+        self.touched.add(entity)
 
     def count_mentions(self, titles: Iterable[str]) -> None:
         """Count each title once per statement."""

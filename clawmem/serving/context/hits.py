@@ -85,7 +85,8 @@ _WORTH_A_SEARCH = 30
 
 class ContextRequest(NamedTuple):
     """A request for context: the caller, the budget in tokens, the question, the facts to use, whether to quote
-    evidence, and whether it is about software whatever its words are."""
+    evidence, whether it is about software whatever its words are, the entities that are the user, and
+    the one of facts about nothing with a page."""
 
     caller: Caller
     budget: int
@@ -93,6 +94,14 @@ class ContextRequest(NamedTuple):
     wanted: FactFilter = FactFilter()
     evidence: bool = False
     technical: bool = False
+    of_user: frozenset[str] = frozenset()
+    general: str = ""
+
+    @property
+    def at_work(self) -> bool:
+        """Return whether the context is for a project or a workflow; one for work may be outside of both."""
+        reach = self.wanted.reach
+        return self.wanted.of_work and reach is not None and (reach.project or reach.workflow) is not None
 
 
 class QuestionHits(NamedTuple):
