@@ -61,7 +61,8 @@ from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import MARK
-from clawmem.model.search.meant import is_name, telling_words
+from clawmem.model.search.kinds import kinds_of
+from clawmem.model.search.meant import SPECIAL, telling_words
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
@@ -395,12 +396,13 @@ def _is_of_person(work: WriteScope, fact: Fact) -> bool:
 
 def _found(work: WriteScope, reference: str) -> PlacedFact:
     """Return the fact that is to be changed. Raise NotPermitted if the caller may not write in its scope, and
-    InvalidInput for a single name in it."""
+    InvalidInput for a single word of it that names no kind."""
     placed, word = fact_named(work, reference), reference.strip().removeprefix(FACT_PREFIX)
     named = placed.fact.id.removeprefix(FACT_PREFIX).startswith(word) or normal(placed.fact.fact) == normal(word)
-    if is_name(word) and not named and " " not in word:
+    is_kind = any(kinds_of(word).values()) or SPECIAL.search(word)
+    if not (named or is_kind) and " " not in word:
         raise InvalidInput(
-            f"'{word}' is only a name in: {placed.fact.fact}", f"Name the fact by its id: {placed.fact.id}."
+            f"'{word}' is only a word of: {placed.fact.fact}", f"Name the fact by its id: {placed.fact.id}."
         )
     if is_forgotten(placed.fact):
         check_may_read_fact(work.caller, placed)

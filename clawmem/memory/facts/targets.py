@@ -28,7 +28,6 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, canonical_predicate, predicates_asked
 from clawmem.model.facts.fact import FACT_PREFIX, Fact, new_fact_id
 from clawmem.model.facts.parts import without_part
-from clawmem.model.language.common_words import COMMON_WORDS
 from clawmem.model.language.languages import STOPWORDS
 from clawmem.model.language.text import normal, some_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
@@ -108,9 +107,7 @@ def _wanted_by(says: str, vault: Vault) -> Wanted:
     words = [word for word in words if word.casefold() not in _OF_CHANGE]
     if re.search(r"(?i)\bhow old\b|\bwie alt\b", says):
         words.append("age")
-    first = tokens[0] if tokens and tokens[0].lower() in COMMON_WORDS and f"{tokens[0]}'s" not in says else ""
-    capitals = {word for word in words if is_name(word) and not kinds_of(word) and word != first}
-    names = tuple(word for word in words if word in capitals or _IDENTIFIER.search(word))
+    names = tuple(word for word in words if (is_name(word) and not kinds_of(word)) or _IDENTIFIER.search(word))
     rest = tuple(word for word in words if word not in names)
     bare = tuple(word for word in rest if word.casefold() not in _ASPECTS)
     person, mine = vault.settings.words("user.name"), _MINE.search(says) is not None
@@ -249,10 +246,9 @@ def _is_of_another(wanted: Wanted, fact: Fact) -> bool:
 
 
 def _plainest(near: Sequence[PlacedFact], wanted: Wanted) -> Sequence[PlacedFact]:
-    """Return those of some facts that hold still, and of these those that say it of nothing else."""
+    """Return those of some facts that hold still, and of these those that say it of nobody and nothing else."""
     holding = [placed for placed in near if not placed.fact.valid_to] or near
-    least = min(len(_before(wanted, placed.fact.fact)) for placed in holding)
-    return [placed for placed in holding if len(_before(wanted, placed.fact.fact)) == least]
+    return [placed for placed in holding if not _before(wanted, placed.fact.fact)] or holding
 
 
 def _nearest(work: WriteScope, says: str, near: Sequence[PlacedFact]) -> list[PlacedFact]:

@@ -20,7 +20,8 @@ _ADVERBS = frozenset("also now then still often always sometimes usually current
 _FOREIGN_WE = frozenset("ich wir yo je".split())
 _WE = _FOREIGN_WE | frozenset("i we you they".split())
 _NO_VERBS = frozenset(
-    "named called child children man men woman women person people foot feet tooth teeth mouse mice wife wives life".split()
+    "named called child children man men woman women person people foot feet tooth teeth mouse mice wife wives"
+    " life".split()
 )
 _HIS = re.compile(r"^(?:his|her|its|their) ", re.IGNORECASE)
 _LEAST_CLEAR = 0.2
