@@ -137,6 +137,7 @@ def play(case: ForgetCase, folder: Path, options: Options) -> ForgetOutcome:
     memory, refused = Memory(folder, options), list[str]()
     for text in case.facts:
         _do(refused, lambda text=text: _remember(memory, text))
+    before = _stored(memory)
     for mutation in case.mutations:
         memory.later()
         _do(refused, lambda mutation=mutation: _mutate(memory, *mutation))
@@ -144,8 +145,7 @@ def play(case: ForgetCase, folder: Path, options: Options) -> ForgetOutcome:
     probes = "\n".join([answer, *(_answer(memory, name) for name in case.forbidden)])
     purged = [text for text in case.forbidden if any(items[0] == "purge" for items in case.mutations)]
     left = places_with(memory.vault, purged) if purged else []
-    stored = "\n".join([placed.fact.fact for placed in current_facts(memory.vault)]).casefold()
-    before = "\n".join(case.facts).casefold()
+    stored = _stored(memory)
     needed = [name for name in case.needed if name.casefold() in before]
     return ForgetOutcome(
         case,
@@ -187,6 +187,10 @@ def _mutate(memory: Memory, operation: str, target: str, new: str = "") -> None:
         forget(vault, target, caller)
     else:
         erase(vault, target, caller)
+
+
+def _stored(memory: Memory) -> str:
+    return "\n".join(placed.fact.fact for placed in current_facts(memory.vault)).casefold()
 
 
 def _answer(memory: Memory, question: str) -> str:
