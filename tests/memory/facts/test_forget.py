@@ -807,8 +807,8 @@ def test_the_verb_says_what_else_goes_and_what_is_left_that_is_spelled_nearly_so
     for options in ((), ("--everywhere",)):
         shown = clawmem("forget", "Keychron keyboard", *options).out
         assert "  Xavier has a MacBook and a Dell monitor." in shown.partition("stays: ")[2]
-        shown = clawmem("forget", "Kestrel lamp", *options)
-        assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in shown.err
+        warning = clawmem("forget", "Kestrel lamp", *options).err
+        assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in warning
         assert "and left: alice.smith@acme.io\n" in clawmem("forget", "alice@acme.io", *options).err
         assert "says more" not in clawmem("forget", "swims in the lake", *options).err
 
