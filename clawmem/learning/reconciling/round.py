@@ -14,15 +14,18 @@ from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVe
 from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
     ADD,
+    BY_RULES,
     MERGE,
     NOOP,
     RETRACT,
     UPDATE,
     ReconcileDecision,
+    given_up,
     loses_detail,
     only_named_changes,
     reconcile,
     reconcile_named,
+    with_rule_replaced,
 )
 from clawmem.learning.reconciling.review import (
     ReviewReason,
@@ -38,7 +41,7 @@ from clawmem.learning.reconciling.review import (
 )
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
-from clawmem.memory.facts.forget import Named
+from clawmem.memory.facts.targets import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact, trust_rank
@@ -64,7 +67,6 @@ from clawmem.model.search.meant import telling_words
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
 _LONG, _MOST_TIMES = 2000, 4
-BY_RULES = "heartbeat/rules"
 _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
@@ -177,6 +179,9 @@ class LearningRound:
             return self.forget(event, asked=proposition)
         if event.id in self._extractor.by_model:
             proposition = self._in_place_of_rules(proposition, event)
+        if proposition.category == "instruction" and (former := given_up(proposition)):
+            rules = self._state.facts_with(former, (event.metadata or {}).get("project"))
+            proposition = with_rule_replaced(proposition, former, rules)
         known = self._state.known_facts(proposition)
         named = self._state.facts_named(self._made.get(change.target, change.target) for change in proposition.changes)
         message = (

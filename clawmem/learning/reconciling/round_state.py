@@ -29,12 +29,14 @@ from clawmem.learning.reconciling.entities import (
     related_entities,
 )
 from clawmem.memory.entities.places import new_entity_files, page_project
-from clawmem.memory.facts.forget import Named, plan_forgetting
+from clawmem.memory.facts.forget import plan_forgetting
+from clawmem.memory.facts.targets import Named
 from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact, new_fact_id
+from clawmem.model.facts.reach import project_name
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
@@ -141,10 +143,13 @@ class RoundState:
         limits = ((placed, placed.fact.scope, placed.fact.project, owner_of(placed.entity)) for placed in found)
         return self.facts_named(placed.fact.id for placed, *limit in limits if limit == [None, None, None])
 
-    def facts_with(self, text: str) -> dict[str, Fact]:
-        """Return the current facts for everybody whose record has a text."""
+    def facts_with(self, text: str, project: str | None = None) -> dict[str, Fact]:
+        """Return the current facts for everybody whose record has a text; with a project those of it, and those for
+        everybody that name it."""
+        name = normal(project_name(project or ""))
         found = (placed for placed in facts_containing(self._work.index, text)
-                 if not (placed.fact.scope or placed.fact.project or owner_of(placed.entity)))  # fmt: skip
+                 if not (placed.fact.scope or owner_of(placed.entity)) and placed.fact.project in (None, project)
+                 and (placed.fact.project == project or name in normal(placed.fact.fact).split()))  # fmt: skip
         return self.facts_named(placed.fact.id for placed in found)
 
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
