@@ -16,7 +16,8 @@ from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact, FactLink
-from clawmem.model.facts.gates import DECISION, DECISION_MAKERS, goes_against, with_outcome
+from clawmem.model.facts.fact_words import DECISION_MAKERS
+from clawmem.model.facts.gates import DECISION, goes_against, with_outcome
 from clawmem.model.facts.reach import Reach, is_workflow
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words

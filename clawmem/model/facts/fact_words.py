@@ -26,6 +26,10 @@ from clawmem.model.records.entity import is_candidate_place
 
 # What is said beside a fact wherever it is served: how far to trust it, and whether something changed under it.
 
+DECISION_MAKERS = "decision_makers"
+"""The key of a decision's details that names who made it."""
+PERSON = "person"
+"""The key of a fact's metadata that names the person who stated it, in a vault that several share."""
 UNREVIEWED = "agent, unreviewed"
 CHECK_FAILED = "its check failed"
 UNCERTAIN = "uncertain"
@@ -43,9 +47,14 @@ def trust_label(fact: Fact) -> str | None:
     return fact.trust if fact.trust not in (None, "user") else None
 
 
+def person_of(fact: Fact) -> str | None:
+    """Return the name of the person who stated a fact, None where it is not on record."""
+    return _text((fact.metadata or {}).get(PERSON)) or None if fact.trust == "user" else None
+
+
 def trust_words(fact: Fact) -> str:
     """Return where a fact comes from and how far to trust it, such as `from user` or `from outside, unverified`."""
-    label = trust_label(fact) or "user"
+    label = trust_label(fact) or person_of(fact) or "user"
     return label if label.startswith("from ") else f"from {label}"
 
 
@@ -78,8 +87,8 @@ def _outcome_words(record: Mapping[str, Any]) -> str:
 
 
 def labels(fact: Fact) -> list[str]:
-    """Return all labels of a fact, the trust first and its reason last."""
-    trust = trust_label(fact)
+    """Return all labels of a fact, the trust or the person who stated it first, and its reason last."""
+    trust = trust_label(fact) or person_of(fact)
     return [*([trust] if trust else []), *change_labels(fact), *reason_labels(fact)]
 
 
@@ -137,7 +146,9 @@ def searched_reasons(fact: Fact) -> list[str]:
     named = (
         f"alternative considered, rejected: {text}" if label == NOT_CHOSEN else text for label, text in reasons_of(fact)
     )
-    return [*named, *(f"decision {_outcome_words(record)}" for record in outcomes_of(fact)), *linked]
+    makers = (fact.details or {}).get(DECISION_MAKERS)
+    who = [f"decided by {makers}"] if isinstance(makers, str) else []
+    return [*named, *who, *(f"decision {_outcome_words(record)}" for record in outcomes_of(fact)), *linked]
 
 
 def _has_reasons(fact: Fact) -> bool:

@@ -283,7 +283,6 @@ def _newest(facts: Sequence[Fact]) -> Fact | None:
 
 
 DECISION = "decision"
-DECISION_MAKERS = "decision_makers"
 WORKED, FAILED, REVERTED = DECISION_OUTCOMES = ("worked", "failed", "reverted")
 # The part of an option's words that must be in a decision for it to be that option.
 _SAME = 0.75

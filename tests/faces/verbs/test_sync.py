@@ -145,6 +145,23 @@ def test_rival_decisions_of_two_machines_are_named_and_served_as_a_conflict(mach
     assert "In conflict with the line above" in command(machines[1], "context", "winter store")
 
 
+def test_a_shared_vault_names_who_stated_decided_and_changed_something(machines: list[Machine]) -> None:
+    first, second = machines
+    command(first, "decision", "add", "Buy the Tern.", "--why", "It is light.", "--alternative", "the Gull: it leaks")
+    command(first, "remember", "The keel is lead.")
+    command(first, "sync")
+    second.git("config", "user.name", "Tove")
+    command(second, "sync")
+    command(second, "review", "trust", "*")
+    command(second, "supersede", "The keel is lead.", "The keel is iron.", "--reason", "it was weighed")
+    name = first.git("config", "user.name").strip()
+    for question in ("who decided for the Tern?", "why not the Gull?", "what was rejected?"):
+        line = command(second, "recall", question)
+        assert f"  {name}: Buy the Tern." in line and "rejected the Gull: it leaks" in line, question
+    assert "  Tove: The keel is iron." in command(second, "recall", "who changed the keel?")
+    assert ", Tove, because it was weighed)" in command(second, "context", "keel")
+
+
 def command(machine: Machine, *words: str) -> str:
     """What a command on a machine prints."""
     call = [sys.executable, "-m", "clawmem", *words]

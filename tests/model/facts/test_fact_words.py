@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clawmem.model.facts.fact import Fact, FactLink
-from clawmem.model.facts.fact_words import labels, searched_reasons
+from clawmem.model.facts.fact_words import PERSON, labels, person_of, searched_reasons, trust_words
 
 DECIDED = Fact("fact_00000001", "The mast becomes carbon.", "decision", "2026-11-20T08:00:00Z", "user", trust="user")
 FAILED = {"outcome": "failed", "at": "2026-11-21T08:00:00Z", "note": "It\nsplit."}
@@ -43,3 +43,19 @@ def test_rejected_options_stand_behind_the_reason() -> None:
     options = [{"option": "steel", "why": "It rusts."}, {"option": "wood"}, "plastic"]
     fact = DECIDED._replace(details={"why": "It is light.", "alternatives": options})
     assert labels(fact) == ["because It is light", "rejected steel: It rusts", "rejected wood"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "trust", "person"),
+    [
+        ({PERSON: "Ada"}, "user", "Ada"),
+        ({PERSON: "Ada"}, "agent", None),
+        ({PERSON: 3}, "user", None),
+        (None, "user", None),
+    ],
+)
+def test_a_fact_of_a_person_on_record_names_the_person(metadata: Any, trust: str, person: str | None) -> None:
+    fact = DECIDED._replace(metadata=metadata, trust=trust, details={"decision_makers": "Ben"})
+    assert person_of(fact) == person
+    assert ("Ada" in labels(fact), trust_words(fact) == "from Ada") == (person is not None,) * 2
+    assert searched_reasons(fact) == ["decided by Ben"]
