@@ -106,3 +106,12 @@ def test_what_reads_as_a_change_names_what_it_may_replace(clawmem: Command, know
 def test_a_change_of_something_else_names_nothing(clawmem: Command, later: str) -> None:
     clawmem("remember", "I like the sea.\nThe deadline of Heron is 12 March 2027.\nWe use tabs.")
     assert "may replace" not in clawmem("remember", later).err
+
+
+def test_what_else_a_replaced_fact_says_stays(clawmem: Command) -> None:
+    old = "Jane lives in Porto and bakes bread for a living."
+    clawmem("remember", old, *HOME, env={"CLAWMEM_NOW": "2026-11-01T09:00:00Z"})
+    answer = clawmem("remember", "Jane lives in Lisbon.", *HOME, env={"CLAWMEM_NOW": "2026-11-02T09:00:00Z"})
+    facts = {fact["fact"] for fact in clawmem("list", "--json").data["facts"]}
+    assert facts == {"Jane lives in Lisbon.", "Jane bakes bread for a living."}
+    assert "keeps what else was stated: Jane bakes bread for a living." in answer.err
