@@ -39,7 +39,7 @@ from clawmem.model.facts.fact import (
     trust_rank,
     with_vital_importance,
 )
-from clawmem.model.facts.fact_words import without_because
+from clawmem.model.facts.fact_words import reason_of_change, without_because
 from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
@@ -437,10 +437,13 @@ def _with_inherited(new: Fact, old: Fact) -> Fact:
 
 
 def _reworded(fresh: Fact, old: Fact) -> Fact:
-    """Return the old fact with the id and the words of a fresh one."""
+    """Return the old fact with the id and the words of a fresh one, and its reason, which a link may have held."""
     same = old.object if old.object and old.object in fresh.fact else None
     links = tuple(each for each in old.links if each.type not in REPLACING_LINKS)
-    return old._replace(id=fresh.id, fact=fresh.fact, object=replaced_object(fresh.fact, old) or same, links=links)
+    reason = reason_of_change(old)
+    details = {"because": reason, **(old.details or {})} if reason else old.details
+    value = replaced_object(fresh.fact, old) or same
+    return old._replace(id=fresh.id, fact=fresh.fact, object=value, links=links, details=details)
 
 
 def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact], own: AccessMark | None = None) -> Fact:
