@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, NotPermitted, Refused, Unreadable
 from clawmem.index.search.lookup import entity_exists
+from clawmem.index.tables.rights import is_restricted
 from clawmem.memory.entities.places import resolve_entity
 from clawmem.memory.leases import (
     ON_COLLISION,
@@ -174,7 +175,10 @@ def task_of(vault: Vault, record: SessionRecord) -> Task | None:
 
 
 def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
-    """Return the claims in force of all sessions but the caller's."""
+    """Return the claims in force of all sessions but the caller's; none where not everything may be seen: they name
+    entities."""
+    if is_restricted(vault):
+        return ()
     return tuple(claim for claim in claims_in_force(vault, caller).claims if claim.session != caller.session)
 
 
