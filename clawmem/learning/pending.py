@@ -42,7 +42,7 @@ from clawmem.model.proposals.proposal import ADD, CANDIDATES, Proposal, is_candi
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, events_after, parse_cursor
-from clawmem.model.records.event import Event, parse_events
+from clawmem.model.records.event import Event, parse_events, taken_back, takes_back
 from clawmem.model.safety.recalled_text import has_words, mask_recalled, parts_of
 from clawmem.vault.state.reading_state import (
     EventProgress,
@@ -354,7 +354,10 @@ def _sentences(work: WriteScope) -> Iterator[tuple[Event, Proposition]]:
     for event in islice(after_cursor(vault, read_reading_state(vault), newest_first=True), _MOST_SEARCHED):
         if event.timestamp > until or not is_readable(event):
             continue
-        people = people_of(days.events_of(day_of(event.timestamp)))[session_of(event)]
+        around = days.events_of(day_of(event.timestamp))
+        if takes_back(event.text) or event.id in taken_back(around):
+            continue
+        people = people_of(around)[session_of(event)]
         own = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         found = candidate_in(said_by_user(own, user), vault.catalog, people)
         if found and event.text[slice(*found.span)] == found.source_text and _is_news(work, found):

@@ -605,6 +605,19 @@ def test_a_reader_replaces_what_the_rules_made_of_the_same_words(vault: Vault, c
     assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["The user wants short sentences."]
 
 
+def test_a_reader_replaces_what_the_rules_made_of_the_same_message_also_of_another_person(
+    vault: Vault, caller: Caller
+) -> None:
+    tell(vault, caller, "Bitte merk dir, dass Hanna keine Feste mag. Mira hört gern Jazz.")
+    run_heartbeat(vault, caller)
+    (by_rules,) = facts_of(vault).values()
+    (event,) = pending(vault, later(caller)).events
+    mine = found(event, "Mira hört gern Jazz", "Mira hört gern Jazz.", subject="Mira")
+    mine["changes"] = [{"id": by_rules.id, "how": "replace"}]
+    apply_answer(vault, later(caller, 2), answer([mine], [event]))
+    assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["Mira hört gern Jazz."]
+
+
 def test_what_an_agent_stored_itself_is_shown_as_known(vault: Vault, caller: Caller) -> None:
     agent = caller._replace(agent="coder")
     remember(vault, [draft_from_record({"fact": "Pelican listens on port 5433."}, caller.now)], agent)

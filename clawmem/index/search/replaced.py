@@ -10,16 +10,17 @@ from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_from_row, rows_of, served_fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_low_trust, is_revoked
 from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over, last_moment_within, shown_end
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import DaySpan
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import normal, one_line, shorten
 from clawmem.model.lifecycle.premises import PREMISES, SUCCEEDED
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, event_from_record, takes_back
 
 _MAX_MATCHES = 200
+_LONGEST_REMARK = 160
 # Fraction of the best keyword score of current facts: a longer sentence with the same content scores slightly lower.
 _MIN_SCORE = 0.8
 _COLUMNS = f"fact.{FACT_COLUMNS.replace(', ', ', fact.')}"
@@ -70,12 +71,31 @@ def outdated_remarks(
         f" WHERE status IN ('{SUPERSEDED}', '{RETRACTED}') OR valid_to <= ? ORDER BY fact.timestamp, fact.id",
         (json.dumps(sorted({*event_ids, *answered.values()})), moment),
     )
-    found = _said_of_replaced(index, events, moment, beside) if beside and events else {}
+    found = _taken_back(index, {*event_ids, *answered.values()})
+    found |= _said_of_replaced(index, events, moment, beside) if beside and events else {}
     for row in rows:
         fact = fact_from_row(row).fact
         if fact.source_event and (remark := _remark(index, fact, moment)):
             found[fact.source_event] = remark
     return {**{answer: found[asked] for answer, asked in answered.items() if asked in found}, **found}
+
+
+def _taken_back(index: Index, event_ids: Collection[str]) -> dict[str, str]:
+    """Return the remarks on messages that their speaker takes back in the next one, by id."""
+    rows = index.database.execute(
+        "SELECT event.id, (SELECT later.line FROM event AS later WHERE later.sitting = event.sitting"
+        " AND later.place > event.place AND later.role = 'user' AND later.speaker IS event.speaker"
+        " AND later.recalled = 0 ORDER BY later.place LIMIT 1)"
+        " FROM json_each(?) AS given CROSS JOIN event INDEXED BY event_id ON event.id = given.value"
+        " WHERE event.role = 'user'",
+        (json.dumps(sorted(event_ids)),),
+    )
+    later = ((event_id, event_from_record(json.loads(line))) for event_id, line in rows if line is not None)
+    return {
+        event_id: f"taken back: {shorten(one_line(event.text), _LONGEST_REMARK)}"
+        for event_id, event in later
+        if takes_back(event.text) and not is_low_trust(event.trust)
+    }
 
 
 def _said_of_replaced(index: Index, events: Collection[Event], moment: str, ids: Collection[str]) -> dict[str, str]:

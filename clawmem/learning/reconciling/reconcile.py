@@ -18,8 +18,9 @@ from clawmem.learning.reconciling.predicates import (
 from clawmem.learning.rules.language import HAS_A
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
+from clawmem.model.language.question import TIME_WORDS
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.para import Proposition
+from clawmem.model.proposals.para import FactChange, Proposition
 
 ADD = "add"
 NOOP = "noop"
@@ -48,6 +49,8 @@ _NAMED_CHANGES = (
     ("end", RETRACT, "The text says that this is over."),
     ("same", NOOP, "It restates what is known."),
 )
+BY_RULES = "heartbeat/rules"
+_DENIALS = frozenset("not never no nobody nothing nicht nie kein keine".split())
 _STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
 
@@ -112,6 +115,10 @@ def reconcile_named(
                 continue  # no statement says that it is over
             how = "same" if again else change.how  # of several for one fact, the strongest is meant
             hows[fact.id] = min(how, hows.get(fact.id, how), key=_STRENGTHS.index)
+    lossy = [key for key, how in hows.items() if how == "refine" and loses_detail(proposition, named[key])]
+    if lossy and len(lossy) == len(hows):
+        return ReconcileDecision(ADD, (), f"It does not say all that {lossy[0]} says.", beside=True)
+    hows = {key: how for key, how in hows.items() if key not in lossy}
     for how, outcome, reason in _NAMED_CHANGES:
         if how in hows.values():
             targets = (
@@ -119,6 +126,47 @@ def reconcile_named(
             )
             return ReconcileDecision(outcome, tuple(targets), reason)
     return None
+
+
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|in place of|an?statt|anstelle von|statt) (?:the |plain )?([\w@][\w.+#@/-]*\w)",
+    re.IGNORECASE,
+)
+# A rule with a part of its own ("use spaces in YAML") is not the rule that goes.
+_USING = re.compile(
+    r"(?P<not>\b(?:never|not|don't|no longer|nie|niemals|kein\w*) )?\b(?:uses?|using|runs?|prefers?|sticks? to|nutzt?|"
+    r"nutze|verwende|verwendet|benutze|benutzt|nimm) (?:(?:only|always|just|nur|immer) )?(?P<what>[\w@][\w.+#@/-]*\w)\b"
+    r"(?! (?:in|for|on|with|when|while|if|at|für|bei|wenn)\b(?! (?:this|the repo|the project|here|diese)))",
+    re.IGNORECASE,
+)
+
+
+def given_up(order: Proposition) -> str | None:
+    """Return what an order says to use no more: "use yarn here instead of pnpm"."""
+    found = _INSTEAD.search(order.statement) if _USING.search(order.statement) else None
+    return found[1] if found else None
+
+
+def with_rule_replaced(order: Proposition, former: str, known: Mapping[str, Fact]) -> Proposition:
+    """Return an order with the change of the one known rule that says to use what the order gives up."""
+    rules = [
+        key
+        for key, fact in known.items()
+        if any(not found["not"] and normal(found["what"]) == normal(former) for found in _USING.finditer(fact.fact))
+    ]
+    return order._replace(changes=(*order.changes, FactChange(rules[0], "replace"))) if len(rules) == 1 else order
+
+
+def loses_detail(proposition: Proposition, fact: Fact) -> bool:
+    """Return whether a fact of another message has a name, a number or a denial that a statement does not have."""
+    having = normal(proposition.statement)
+    words = (word.strip(".,;:!?()\"'") for word in fact.fact.split()[1:])
+    named = [word for word in words if (word[1:] and word[0].isupper()) or word[-1:].isdigit() or word in _DENIALS]
+    telling = [normal(word) for word in named if normal(word) not in TIME_WORDS]
+    if fact.predicate and fact.predicate == proposition.predicate:
+        having += normal(fact.object or "")  # the value is what is refined
+    same_text = fact.source_event == proposition.event_id
+    return not same_text and any(word.removesuffix("'s") not in having for word in telling)
 
 
 def only_named_changes(
@@ -149,6 +197,7 @@ def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact
     if not (about or subject):
         words = f"{proposition.statement} {proposition.source_text}"
         about = not word_beginnings(fact.fact).isdisjoint(word_beginnings(words))
+    about = about or (fact.workflow == BY_RULES and fact.source_event == proposition.event_id)  # better words for it
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)

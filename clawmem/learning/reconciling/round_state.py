@@ -28,13 +28,15 @@ from clawmem.learning.reconciling.entities import (
     place,
     related_entities,
 )
-from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.facts.forget import Named, plan_forgetting
+from clawmem.memory.entities.places import new_entity_files, page_project
+from clawmem.memory.facts.forget import plan_forgetting
+from clawmem.memory.facts.targets import Named
 from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact, new_fact_id
+from clawmem.model.facts.reach import project_name
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
@@ -141,10 +143,13 @@ class RoundState:
         limits = ((placed, placed.fact.scope, placed.fact.project, owner_of(placed.entity)) for placed in found)
         return self.facts_named(placed.fact.id for placed, *limit in limits if limit == [None, None, None])
 
-    def facts_with(self, text: str) -> dict[str, Fact]:
-        """Return the current facts for everybody whose record has a text."""
+    def facts_with(self, text: str, project: str | None = None) -> dict[str, Fact]:
+        """Return the current facts for everybody whose record has a text; with a project those of it, and those for
+        everybody that name it."""
+        name = normal(project_name(project or ""))
         found = (placed for placed in facts_containing(self._work.index, text)
-                 if not (placed.fact.scope or placed.fact.project or owner_of(placed.entity)))  # fmt: skip
+                 if not (placed.fact.scope or owner_of(placed.entity)) and placed.fact.project in (None, project)
+                 and (placed.fact.project == project or name in normal(placed.fact.fact).split()))  # fmt: skip
         return self.facts_named(placed.fact.id for placed in found)
 
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
@@ -167,10 +172,10 @@ class RoundState:
         self._entities.update(dict.fromkeys(facts, entity or ""))
         return dict(facts)
 
-    def project_of(self, entity: str, here: str | None) -> str | None:
-        """Return the project in which the facts of a project's entity hold: `here`, if that or none is known of it."""
-        known = {fact.project for fact in self._facts_of(entity).values() if fact.project}
-        return here if here in known else next(iter(sorted(known)), here)
+    def project_of(self, entity: str, statement: str, here: str | None) -> str | None:
+        """Return the project that sees a statement on the page of a project or company that was said in `here`."""
+        placed = entity, statement
+        return page_project(self._work.index, placed, self._facts_of(entity).values(), here, self._created)
 
     def entity_of(self, fact_id: str) -> str:
         """Return the entity of a fact that this state returned before."""
@@ -223,6 +228,16 @@ class RoundState:
                 self._relations[fact.id] = fact
         if self._kinds is not None:
             self._kinds = {**kinds_of_objects([fact], self._catalog), **self._kinds}
+
+    @property
+    def default(self) -> str:
+        """Return the entity of facts that are about nothing with a page."""
+        return self._work.vault.settings.words("defaults.entity")
+
+    def take_out(self, fact: Fact, entity: str) -> None:
+        """Take a fact out of an entity; the caller puts it into another one."""
+        del self._facts_of(entity)[fact.id]
+        self.touched.add(entity)
 
     def count_mentions(self, titles: Iterable[str]) -> None:
         """Count each title once per statement."""

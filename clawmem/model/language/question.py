@@ -324,6 +324,14 @@ _PRIVATE = frozenset(
     "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
     "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
 )
+# What else of a life is nobody's business at work: home, money, and what somebody takes or must not have.
+_OF_LIFE = frozenset(
+    "apartment bank boyfriend debt flat gehalt geschwister girlfriend hochzeit household house income insurance "
+    "kitchen krankenkasse landlady landlord loan loans married medikament miete mortgage move moved moves moving "
+    "mutter neighbour neighbours partner pension phone religion rent rents salary savings schwester tax taxes umzug "
+    "vacation vater wage wages wohnung".split()
+)
+_MONEY = r"[€$£]\s?\d|\d[\d.,]*\s?(?:[€$£]|(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|kroner|kronor|yen)\b)"
 _OF_HEALTH = frozenset(
     "abendessen antibiotics arzt aspirin bake baking breakfast brunch cake cakes catering cook cooking dentist "
     "dessert dinner doctor dose drink drinks drug drugs eat eating eats essen food frühstück groceries hospital "
@@ -346,6 +354,13 @@ def is_technical(task: str) -> bool:
 def is_private(text: str) -> bool:
     """Return whether a text is about somebody's family or health."""
     return not _PRIVATE.isdisjoint(_words_of(text))
+
+
+def is_of_life(text: str) -> bool:
+    """Return whether a text is about somebody's family, health, home or money, and so none of a task at work."""
+    words = _words_of(text)
+    of_life = not (_OF_LIFE | _OF_HEALTH).isdisjoint(words) or re.search(_MONEY, text, re.IGNORECASE) is not None
+    return is_private(text) or (of_life and not is_technical(text))
 
 
 def _words_of(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_c
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import PROPOSAL_PREFIX, Entropy, Fact, new_id
 from clawmem.model.forms import WrongValue, read_record, shown
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import counted, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import is_owned
 from clawmem.model.records.strict_json import read_json
@@ -133,9 +133,11 @@ def as_recorded(proposal: Proposal) -> Proposal:
     """Return a decided proposal as it is kept: of what was approved to be forgotten, without its words."""
     if proposal.kind != "forget" or proposal.status != APPROVED:
         return proposal
-    says, kept = f"Forget what {proposal.source_event} asks for", {"events": (proposal.details or {}).get("events", ())}
+    events = (proposal.details or {}).get("events", ())
     targets = tuple(target._replace(fact="") for target in proposal.targets)
-    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=kept)
+    what = f"{counted(len(targets), 'fact')} and {counted(len(events), 'message')}"
+    says = f"Forget what {proposal.source_event} asks for: {what}"
+    return proposal._replace(says=says, why="It was asked for.", targets=targets, details={"events": events})
 
 
 def about_winner(proposal: Proposal, winner: Fact, entity: str) -> Proposal:

@@ -85,7 +85,8 @@ _WORTH_A_SEARCH = 30
 
 class ContextRequest(NamedTuple):
     """A request for context: the caller, the budget in tokens, the question, the facts to use, whether to quote
-    evidence, and whether it is about software whatever its words are."""
+    evidence, whether it is about software whatever its words are, the entities that are the user, and
+    the one of facts about nothing with a page."""
 
     caller: Caller
     budget: int
@@ -93,6 +94,14 @@ class ContextRequest(NamedTuple):
     wanted: FactFilter = FactFilter()
     evidence: bool = False
     technical: bool = False
+    of_user: frozenset[str] = frozenset()
+    general: str = ""
+
+    @property
+    def at_work(self) -> bool:
+        """Return whether the context is for a project or a workflow; one for work may be outside of both."""
+        reach = self.wanted.reach
+        return self.wanted.of_work and reach is not None and (reach.project or reach.workflow) is not None
 
 
 class QuestionHits(NamedTuple):
@@ -130,7 +139,7 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk, has_vectors(vault))
+    words = question_words(index, question, with_talk, has_vectors(vault), vault.catalog_or_none())
     if not typed and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
         return hits, [*filter(None, slips[1:]), *asides]

@@ -216,9 +216,11 @@ class QuestionWords(NamedTuple):
         return all(whose != word.word for word in self.asked) and whose not in near
 
 
-def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
+def question_words(
+    index: Index, question: str, with_talk: bool, by_meaning: bool = False, catalog: Catalog | None = None
+) -> QuestionWords:
     """Return the words of a question; with talk, counted in events and notes. `by_meaning`: vectors are searched."""
-    forms, common = asked_forms(index, question)
+    forms, common = asked_forms(index, question, catalog)
     words, texts = tuple(forms), 0
     record: Mapping[str, Mapping[int, float]] = {}
     people: list[str] = []
@@ -352,7 +354,9 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not group)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice()))
     with_talk = bool(group) and has_passages(index)
-    words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
+    words = question_words(
+        index, asked.words, with_talk, asked.by_meaning and has_vectors(vault), vault.catalog_or_none()
+    )
     if not asked.typed and (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0], typed=asked.words))
         return mended._replace(notices=(*mended.notices, *filter(None, slips[1:])))
