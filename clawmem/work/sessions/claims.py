@@ -174,6 +174,17 @@ def task_of(vault: Vault, record: SessionRecord) -> Task | None:
         return None
 
 
+def lost_task(vault: Vault, record: SessionRecord) -> tuple[str, ...]:
+    """Return a notice if somebody else holds the task of a session, as after a merge where both had taken it."""
+    try:
+        task = task_of(vault, record)
+    except ClawmemError:
+        return ()
+    if task is None or task.state in CLOSED or task.holder in (None, record.agent):
+        return ()
+    return (f"{task.holder} holds the task {task.slug}, not {record.agent}: ask before you go on with it",)
+
+
 def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
     """Return the claims in force of all sessions but the caller's; none where not everything may be seen: they name
     entities."""
