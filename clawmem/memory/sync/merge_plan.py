@@ -315,7 +315,7 @@ def state_at(vault: Vault, moment: str) -> str | None:
     for other in last[1:]:
         commits = (state, other)
         seconds = commit_times(vault, state)[0][0]
-        change = Change(subject_line(OP, "vault", f"joined as of {moment}"), {})
+        change = Change(subject_line(OP, "vault", f"joined {state[:12]} and {other[:12]}"), {})
         try:
             entries = plan_merge(vault, commits, policy_for(vault, NEWEST, *commits)).entries
             state = write_merge(vault, commits, change, entries, seconds, ref=PAST_REF)
