@@ -223,8 +223,8 @@ def _narrowed(work: WriteScope, new: Fact, sources: Sequence[PlacedFact]) -> Ite
     known = [placed.fact for placed in sources]
     opened = [fact.id for fact in known if not marks_of(work.index, fact.id, fact.source_event or "")]
     if opened:
-        said = f"{some_of(opened)} {'was' if len(opened) == 1 else 'were'} for everybody"
-        yield f"not everybody may see the merged fact, and {said}: `clawmem undo` splits it"
+        words = f"{some_of(opened)} {'was' if len(opened) == 1 else 'were'} for everybody"
+        yield f"not everybody may see the merged fact, and {words}: `clawmem undo` splits it"
 
 
 class FactEdit(NamedTuple):

@@ -165,8 +165,8 @@ def test_each_machine_hears_of_a_dispute_and_of_two_decisions_about_it(
     on(12, ours, "review", "approve", proposal, "--keep", early, "--reason", "confirmed")
     on(13, ours, "sync")
     both = on(13, theirs, "sync"), on(13, ours, "sync")
-    for machine, said in zip((theirs, ours), both, strict=True):
-        assert f"the later decision wins and {early} is active again: The launch is on 4 January." in said
-        assert "question for you" not in said
+    for machine, heard in zip((theirs, ours), both, strict=True):
+        assert f"the later decision wins and {early} is active again: The launch is on 4 January." in heard
+        assert "question for you" not in heard
         assert "The launch is on 4 January. (instead of: " in on(14, machine, "review", "list", "--all")
         assert "because a call; confirmed" in on(14, machine, "recall", "when is the launch?")
