@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Container, Mapping
 from datetime import date
 from typing import Annotated, Any
@@ -28,6 +29,15 @@ PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
 # The workflow of facts that a person made of what no reader had read.
 CANDIDATES = "heartbeat/candidates"
+# The detail of a candidate that a person approved in words of their own.
+REWORDED = "reworded"
+# The reason of a candidate that a person drops with one key.
+NOT_KEPT = "It is not worth keeping."
+_AGAINST_CONTENT = re.compile(
+    r"\b(?:not|never|isn't|wasn't|don't|doesn't) (?:\w+ ){0,2}(?:true|wanted|want|worth|need|needed)\b"
+    r"|\b(?:untrue|false|joke|joking|unwanted|private|secret)\b|^\W*(?:no|nope|never|wrong)\W*$",
+    re.IGNORECASE,
+)
 # A decision in the name of a conflict strategy, which no person made.
 BY_STRATEGY = "strategy "
 # The beginning of the id of an evaluation that decided.
@@ -118,6 +128,16 @@ class Proposal(NamedTuple):
 def is_candidate(proposal: Proposal) -> bool:
     """Return whether a proposal is a sentence of a message that no reader had read."""
     return proposal.fact is not None and proposal.fact.workflow == CANDIDATES
+
+
+def is_reworded(proposal: Proposal) -> bool:
+    """Return whether a person approved a candidate in words of their own."""
+    return bool((proposal.details or {}).get(REWORDED))
+
+
+def is_against_content(reason: str) -> bool:
+    """Return whether a reason for rejecting says that something is not true or not wanted."""
+    return _AGAINST_CONTENT.search(reason) is not None
 
 
 def stated_by(proposal: Proposal) -> tuple[str, ...]:
