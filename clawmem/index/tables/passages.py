@@ -262,7 +262,9 @@ def page_lines(path: str, data: bytes | None) -> list[str]:
 
 
 def _task_lines(path: str, data: bytes) -> list[str]:
-    """Return the line that says what a task is, and the lines of its page; none where it cannot be read."""
+    """Return the line that says what a task is, and the lines of its page, which an agent or a foreign system may have
+    written: none that reads as an order to the reader. There are none where it cannot be read."""
+    from clawmem.model.proposals.quarantine import order_handed_on
     from clawmem.model.records.task import parse_task, task_line  # few files are tasks
     from clawmem.vault.strict_yaml import parse_yaml
 
@@ -270,7 +272,8 @@ def _task_lines(path: str, data: bytes) -> list[str]:
         task = parse_task(data, path, parse_yaml)
     except ClawmemError:
         return []  # the check of the vault names an unreadable task
-    return [task_line(task), *(line.text for line in note_lines(task.body))]
+    lines = [task_line(task), *(line.text for line in note_lines(task.body))]
+    return [line if order_handed_on(line) is None else "" for line in lines]
 
 
 def _handed_on(data: bytes | None) -> list[str]:
