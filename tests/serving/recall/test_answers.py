@@ -168,6 +168,7 @@ def test_another_ending_is_searched_without_a_word_about_it(clawmem: Callable[..
 
 
 def test_where_tasks_are_is_named_where_nothing_answers(clawmem: Callable[..., Any]) -> None:
-    clawmem("task", "add", "Write the migration guide")
     assert "`clawmem task list` shows tasks." in clawmem("recall", "which tasks remain?").err
     assert "task list" not in clawmem("recall", "which boats remain?").err
+    clawmem("task", "add", "Write the migration guide")
+    assert "Write the migration guide" in clawmem("recall", "which tasks remain?").out
