@@ -27,7 +27,7 @@ from clawmem.learning.unread import UNREAD, Readers, UnreadDay, after_cursor, le
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.draft import UNSET_ID
+from clawmem.model.facts.fact import UNSET_ID
 from clawmem.model.harness import harness_of
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal

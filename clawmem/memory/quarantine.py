@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import UNSET_ID, draft_from_record, texts_in
-from clawmem.model.facts.fact import GUARDRAIL, Fact, is_low_trust
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import GUARDRAIL, UNSET_ID, Fact, is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import LONGEST_FACT, each_text, one_line, visible
 from clawmem.model.proposals.proposal import (
@@ -25,6 +25,7 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.quarantine import WITHHELD, is_approved, order_handed_on, orders_in, without_orders
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.strict_json import texts_in
 from clawmem.vault.commit.secret_gate import allowed
 
 _TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}

@@ -40,8 +40,7 @@ from clawmem.learning.reconciling.round_state import LearningCandidate, RoundSta
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
 from clawmem.memory.facts.forget import Named
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact, trust_rank
+from clawmem.model.facts.fact import UNSET_ID, Fact, trust_rank
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.lifecycle.chain import correct, succeed
