@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL, UNSET_ID, Fact, is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import LONGEST_FACT, each_text, one_line, visible
@@ -162,6 +161,8 @@ class HandoverScreen:
         return filed.proposal
 
     def _withheld(self, sentence: str) -> str:
+        from clawmem.model.facts.draft import draft_from_record  # little is withheld
+
         caller, words = self._work.caller, visible(one_line(sentence))[:LONGEST_FACT]
         record = {"category": "report", "trust": "agent", "agent": caller.agent, **self._about, "fact": words}
         draft = draft_from_record({key: value for key, value in record.items() if value}, caller.now)
