@@ -39,8 +39,9 @@ from clawmem.learning.by_model.task import (
 )
 from clawmem.learning.by_model.telemetry import Extraction, reading_event
 from clawmem.learning.learn import LearnResult, learn_from
-from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
+from clawmem.learning.pending import pieces_to_read
 from clawmem.learning.reconciling.round_state import REFUSED, LearningCandidate
+from clawmem.learning.unread import after_cursor, waiting_count
 from clawmem.llm.budget import Spent
 from clawmem.model.forms import WrongValue, read_record
 from clawmem.model.language.dates import day_of, stamp

@@ -174,7 +174,7 @@ def recall(
     user = here.vault.settings.words("user.name")
     theirs = beside.statements() if beside else ()
     most_asked = max((_asked_words(asked, statement) for statement in theirs), default=0)
-    first = [hit for hit in result.ranking if _asked_words(asked, hit.text) >= most_asked]
+    first = [hit for hit in result.ranking if not most_asked or _asked_words(asked, hit.text) >= most_asked]
     after = [hit for hit in result.ranking if hit not in first]
     lines = hit_lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in hit_lines(result, result.nearest, asked, user, explain=False)]

@@ -44,7 +44,6 @@ from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_pr
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_from_record, fact_to_record
-from clawmem.model.facts.draft import texts_in
 from clawmem.model.facts.fact import (
     ACTIVE,
     FACT_PREFIX,
@@ -92,6 +91,7 @@ from clawmem.model.records.session import (
     render_session,
     session_to_mapping,
 )
+from clawmem.model.records.strict_json import texts_in
 from clawmem.model.search.meant import (
     PERSON,
     SPECIAL,

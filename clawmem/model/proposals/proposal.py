@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_conflict_markers
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import PROPOSAL_PREFIX, Entropy, Fact, new_id
+from clawmem.model.facts.fact import PROPOSAL_PREFIX, UNSET_ID, Entropy, Fact, new_id
 from clawmem.model.forms import WrongValue, read_record, shown
 from clawmem.model.language.text import counted, normal
 from clawmem.model.named_tuple import NamedTuple

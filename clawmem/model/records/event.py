@@ -16,8 +16,6 @@ from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.strict_json import LEDGER_LINE_BYTES, read_json, refuse_unread
 
-_MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
-_TEXT_OR_NONE, _FLAG_OR_NONE, _OBJECT_OR_NONE = (str, type(None)), (bool, type(None)), (dict, type(None))
 EVENT_ROLES = ("user", "assistant", "system", "tool", "note")
 
 
@@ -44,6 +42,13 @@ class Event(NamedTuple):
     trust: str | None = None
 
 
+# What the values of a record are, where they are not null, and what is said of another one.
+_FORMS: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(Event._fields, (str, "not text")),
+    "recalled": (bool, "neither true nor false"),
+    "metadata": (dict, "not an object"),
+    "trust": (object, ""),
+}
 _THE_USER = frozenset("user human me myself i".split())
 # Kinds in which nobody speaks.
 SILENT_KINDS = ("tool_call", "app")
@@ -244,18 +249,16 @@ def event_from_record(record: Mapping[str, Any]) -> Event:
     for key in ("id", "timestamp", "role", "text"):
         if not isinstance(record.get(key), str):
             raise InvalidInput(f"the key '{key}' is missing or not text")
-    for key in _MAY_BE_TEXT:
-        if not isinstance(record.get(key), _TEXT_OR_NONE):
-            raise InvalidInput(f"the key '{key}' is not text")
-    if not isinstance(record.get("recalled"), _FLAG_OR_NONE):
-        raise InvalidInput("the key 'recalled' is neither true nor false")
-    if not isinstance(record.get("metadata"), _OBJECT_OR_NONE):
-        raise InvalidInput("the key 'metadata' is not an object")
-    known = {key: record[key] for key in Event._fields if key in record}
-    unknown = {key: value for key, value in record.items() if key not in Event._fields}
-    if unknown:
-        known["metadata"] = {**(known.get("metadata") or {}), **unknown}
-    return Event(**known)
+    for key, value in record.items():
+        form, why = _FORMS.get(key, (object, ""))
+        if value is not None and not isinstance(value, form):
+            raise InvalidInput(f"the key '{key}' is {why}")
+    unknown = record.keys() - _FORMS.keys()
+    if not unknown:
+        return Event(**record)
+    known = {key: value for key, value in record.items() if key not in unknown}
+    more = {key: record[key] for key in record if key in unknown}
+    return Event(**{**known, "metadata": {**(known.get("metadata") or {}), **more}})
 
 
 def render_events(events: Iterable[Event]) -> bytes:

@@ -14,7 +14,7 @@ from clawmem.index.refresh.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.index.tables.rights import is_restricted, read_access
-from clawmem.index.tables.store import Index
+from clawmem.index.tables.store import Index, stores_kept_open
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
@@ -202,3 +202,19 @@ def test_many_marks_and_rows_are_decided_alike(vault: Vault, caller: Caller) -> 
             if not about or speaker == name or name in about["participants"]
         }  # fmt: skip
         assert {json.loads(line)["text"] for (line,) in seen} == wanted
+
+
+def test_what_a_viewer_may_see_is_asked_anew_where_the_memory_or_the_policy_changed(
+    vault: Vault, caller: Caller
+) -> None:
+    with stores_kept_open():
+        tell(with_policy(vault), caller, _SAID)
+        before = {"clara": texts(read_for(vault, "clara"), caller), "lucia": texts(read_for(vault, "lucia"), caller)}
+        assert before["clara"] == {text for _, text, metadata in _SAID if metadata != _HEALTH}
+        more = "The kitchen of Lucia is too cold for the biopsy."
+        tell(vault, caller, [("Dr. Alvarez", more, _HEALTH)])
+        assert texts(read_for(vault, "clara"), caller) == before["clara"]
+        assert texts(read_for(vault, "lucia"), caller) == before["lucia"] | {more}
+        assert texts(read_for(vault, "clara"), caller) == before["clara"]
+        with_policy(vault, POLICY.replace("rules: [", "rules: [{role: reception, may: health}, "))
+        assert texts(read_for(vault, "clara"), caller) == {more, *(text for _, text, _ in _SAID)}
