@@ -119,20 +119,20 @@ def check_may_read(caller: Caller | None, entity: str) -> None:
 
 
 def may_read_fact(caller: Caller | None, placed: PlacedFact) -> bool:
-    """Return whether the caller may read a fact. No agent may read one that was to be forgotten."""
-    known = caller is None or caller.agent is None or not is_forgotten(placed.fact)
-    return known and may_read(caller, placed.entity)
+    """Return whether the caller may read a fact. Nobody reads one that was to be forgotten."""
+    return not is_forgotten(placed.fact) and may_read(caller, placed.entity)
 
 
 def check_may_read_fact(caller: Caller | None, placed: PlacedFact) -> None:
-    """Raise NotPermitted if an agent asks for a fact of another agent, or for one that was to be forgotten.
+    """Raise NotPermitted if an agent asks for a fact of another agent, or anybody for one that was to be forgotten.
 
-    A person reads everything: who decides about a request to forget sees what it is about."""
+    Who decides about a request to forget reads in the proposal what it is about."""
     check_may_read(caller, placed.entity)
-    if not may_read_fact(caller, placed):
+    if is_forgotten(placed.fact):
         raise NotPermitted(
-            f"{placed.fact.id} was forgotten on request, so no agent may read it.",
-            "A person can see it, and bring it back with `clawmem undo`.",
+            f"{placed.fact.id} was forgotten on request, so no answer has it.",
+            "A person sees what waits for a decision with `clawmem review list --kind forget`, and brings back what was"
+            " hidden with `clawmem undo`.",
         )
 
 

@@ -36,6 +36,7 @@ from clawmem.model.proposals.proposal import (
     BY_KIND,
     OPEN,
     REJECTED,
+    REWORDED,
     Proposal,
     ReviewDecision,
     as_recorded,
@@ -215,7 +216,8 @@ def _reworded(proposal: Proposal, text: str) -> Proposal:
         raise Refused("Only a proposed new fact can be stored in other words.", "Approve it without --text.")
     says = check_statement(text, "text")
     own = proposal.fact._replace(fact=says, subject=None, predicate=None, object=None, relation_phrase=None)
-    return proposal._replace(says=says, fact=own)
+    details = {**(proposal.details or {}), REWORDED: True}
+    return proposal._replace(says=says, fact=own, details=details)
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str | None = None) -> ReviewOutcome:

@@ -36,6 +36,15 @@ def test_a_forbidden_text_that_is_still_stored_fails_the_probe_and_is_found_in_t
     assert {"git history", "index"} <= set(outcome["left"])
 
 
+def test_what_should_stay_and_went_is_over_deletion() -> None:
+    case = forgeteval.read_cases([CASES / "forgeteval.json"])[0]
+    fact = next(text for text in case.facts if case.needed[0] in text)
+    greedy = case._replace(mutations=(("release", fact),), question="winch", forbidden=("harbour",))
+    record = forgeteval.run([greedy], Options())
+    assert (record["table"][-1]["over-deletion"], record["cases"][0]["deleted"]) == (1, [case.needed[0]])
+    assert f"{case.name}: missing: {case.needed[0]}; deleted: {case.needed[0]}" in record["failed"]
+
+
 def rights(folder: Path) -> Path:
     """A policy in which what only the owner may know is so, as a reader of the turns has marked it."""
     policy = "people: {owner_liv: {name: Liv}, guest_odd: {name: Odd}}\nkinds: {code: Codes.}\n"

@@ -50,6 +50,7 @@ from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
 from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
+from clawmem.model.search import meant
 from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
@@ -179,6 +180,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],
     ("clawmem.model.language.question", "asked"): lambda: [asked for asked, _ in question._KINDS],
     ("clawmem.model.search.meant", "re.escape(word)"): lambda: ["東京"],
+    ("clawmem.model.search.meant", "sounds"): lambda: [sounds for sounds, _ in meant._SOUNDS],
     ("clawmem.model.language.languages", "parts"): lambda: [
         languages.pattern_of(code, row).pattern
         for code in languages.EVERY

@@ -64,7 +64,11 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
-_FORGETTING = wrap_context("The user asks to forget something: it is hidden when you have answered.")
+_FORGETTING = wrap_context(
+    "The user asks to forget something. After your answer, what is known by exactly these words is hidden until a"
+    " person decides; what only may be meant is proposed in `clawmem review list`, and stays. So promise no more than"
+    " that, and do not repeat it."
+)
 # Of these, most say what a memory is to do; others do not hold up a prompt.
 _FORGETS = re.compile(
     r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"
@@ -245,8 +249,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
             if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
 
-                asked = "to forget something" if _asks_to_forget(known.asked) else known.asked[:_ASKED]
-                end_unattended(vault, caller, value.session, asked)
+                end_unattended(vault, caller, value.session)
         if meaning == END and value.session:
             forget_session(vault, value.session)
         if meaning != TURN:

@@ -22,7 +22,7 @@ from clawmem.index.search.rival_values import (
 )
 from clawmem.index.tables.fact_marks import disputed_with
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog, is_single
+from clawmem.model.facts.catalog import Catalog, is_single, other_words
 from clawmem.model.facts.claim_check import may_claim, may_deny
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.languages import has_characters, irregular_forms, languages_of, root, rows, words_of
@@ -258,11 +258,12 @@ class AskedForms(NamedTuple):
     common: frozenset[str] = COMMON_WORDS
 
 
-def asked_forms(index: Index, question: str) -> AskedForms:
+def asked_forms(index: Index, question: str, catalog: Catalog | None = None) -> AskedForms:
     """Return the words of a question with their forms. Of Chinese and Japanese words, only those that a text has."""
     languages, words = languages_of(question), search_words(question)
     if not languages:
-        return AskedForms({word: forms_of(word) for word in words})
+        also = other_words(catalog, question) if catalog else {}
+        return AskedForms({word: tuple(dict.fromkeys((*forms_of(word), *also.get(word, ())))) for word in words})
     common = COMMON_WORDS.union(*(words_of(code, "stop", "everyday") for code in languages))
     if has_characters(question):
         known = [word for word in words if _is_known(index, word)]

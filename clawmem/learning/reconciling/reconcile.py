@@ -20,7 +20,8 @@ from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
 from clawmem.model.language.question import TIME_WORDS
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.para import Proposition
+from clawmem.model.proposals.para import FactChange, Proposition
+from clawmem.model.proposals.proposal import CANDIDATES
 
 ADD = "add"
 NOOP = "noop"
@@ -49,6 +50,9 @@ _NAMED_CHANGES = (
     ("end", RETRACT, "The text says that this is over."),
     ("same", NOOP, "It restates what is known."),
 )
+BY_RULES = "heartbeat/rules"
+# The workflows whose words no reader and no person chose.
+RAW = (BY_RULES, CANDIDATES)
 _DENIALS = frozenset("not never no nobody nothing nicht nie kein keine".split())
 _STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
@@ -127,6 +131,35 @@ def reconcile_named(
     return None
 
 
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|in place of|an?statt|anstelle von|statt) (?:the |plain )?([\w@][\w.+#@/-]*\w)",
+    re.IGNORECASE,
+)
+# A rule with a part of its own ("use spaces in YAML") is not the rule that goes.
+_USING = re.compile(
+    r"(?P<not>\b(?:never|not|don't|no longer|nie|niemals|kein\w*) )?\b(?:uses?|using|runs?|prefers?|sticks? to|nutzt?|"
+    r"nutze|verwende|verwendet|benutze|benutzt|nimm) (?:(?:only|always|just|nur|immer) )?(?P<what>[\w@][\w.+#@/-]*\w)\b"
+    r"(?! (?:in|for|on|with|when|while|if|at|für|bei|wenn)\b(?! (?:this|the repo|the project|here|diese)))",
+    re.IGNORECASE,
+)
+
+
+def given_up(order: Proposition) -> str | None:
+    """Return what an order says to use no more: "use yarn here instead of pnpm"."""
+    found = _INSTEAD.search(order.statement) if _USING.search(order.statement) else None
+    return found[1] if found else None
+
+
+def with_rule_replaced(order: Proposition, former: str, known: Mapping[str, Fact]) -> Proposition:
+    """Return an order with the change of the one known rule that says to use what the order gives up."""
+    rules = [
+        key
+        for key, fact in known.items()
+        if any(not found["not"] and normal(found["what"]) == normal(former) for found in _USING.finditer(fact.fact))
+    ]
+    return order._replace(changes=(*order.changes, FactChange(rules[0], "replace"))) if len(rules) == 1 else order
+
+
 def loses_detail(proposition: Proposition, fact: Fact) -> bool:
     """Return whether a fact of another message has a name, a number or a denial that a statement does not have."""
     having = normal(proposition.statement)
@@ -167,6 +200,7 @@ def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact
     if not (about or subject):
         words = f"{proposition.statement} {proposition.source_text}"
         about = not word_beginnings(fact.fact).isdisjoint(word_beginnings(words))
+    about = about or (fact.workflow in RAW and fact.source_event == proposition.event_id)  # better words for it
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)

@@ -221,8 +221,7 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     remarks += ["never true"] if never else []
     remarks += [f"{since_or_from(fact)} {minute(fact.valid_from)}"] if fact.valid_from and not never else []
     remarks += [f"until {minute(fact.valid_to)}"] if fact.valid_to and not never else []
-    withdrawn = "withdrawn " if fact.status == RETRACTED and _reason_of_change(fact) else ""
-    remarks += [f"{withdrawn}{reason}" for reason in because(fact)]
+    remarks += because(fact)
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return remarks

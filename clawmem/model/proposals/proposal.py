@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Container, Mapping
 from datetime import date
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_c
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import PROPOSAL_PREFIX, Entropy, Fact, new_id
 from clawmem.model.forms import WrongValue, read_record, shown
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import counted, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import is_owned
 from clawmem.model.records.strict_json import read_json
@@ -28,6 +29,15 @@ PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
 # The workflow of facts that a person made of what no reader had read.
 CANDIDATES = "heartbeat/candidates"
+# The detail of a candidate that a person approved in words of their own.
+REWORDED = "reworded"
+# The reason of a candidate that a person drops with one key.
+NOT_KEPT = "It is not worth keeping."
+_AGAINST_CONTENT = re.compile(
+    r"\b(?:not|never|isn't|wasn't|don't|doesn't) (?:\w+ ){0,2}(?:true|wanted|want|worth|need|needed)\b"
+    r"|\b(?:untrue|false|joke|joking|unwanted|private|secret)\b|^\W*(?:no|nope|never|wrong)\W*$",
+    re.IGNORECASE,
+)
 # A decision in the name of a conflict strategy, which no person made.
 BY_STRATEGY = "strategy "
 # The beginning of the id of an evaluation that decided.
@@ -120,6 +130,16 @@ def is_candidate(proposal: Proposal) -> bool:
     return proposal.fact is not None and proposal.fact.workflow == CANDIDATES
 
 
+def is_reworded(proposal: Proposal) -> bool:
+    """Return whether a person approved a candidate in words of their own."""
+    return bool((proposal.details or {}).get(REWORDED))
+
+
+def is_against_content(reason: str) -> bool:
+    """Return whether a reason for rejecting says that something is not true or not wanted."""
+    return _AGAINST_CONTENT.search(reason) is not None
+
+
 def stated_by(proposal: Proposal) -> tuple[str, ...]:
     """Return what a proposal would store: the words of its fact, what that quotes, and its line; of a request to forget
     the words that name it, but no single word, which names other things, too."""
@@ -133,9 +153,11 @@ def as_recorded(proposal: Proposal) -> Proposal:
     """Return a decided proposal as it is kept: of what was approved to be forgotten, without its words."""
     if proposal.kind != "forget" or proposal.status != APPROVED:
         return proposal
-    says, kept = f"Forget what {proposal.source_event} asks for", {"events": (proposal.details or {}).get("events", ())}
+    events = (proposal.details or {}).get("events", ())
     targets = tuple(target._replace(fact="") for target in proposal.targets)
-    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=kept)
+    what = f"{counted(len(targets), 'fact')} and {counted(len(events), 'message')}"
+    says = f"Forget what {proposal.source_event} asks for: {what}"
+    return proposal._replace(says=says, why="It was asked for.", targets=targets, details={"events": events})
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:

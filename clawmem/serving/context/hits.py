@@ -139,7 +139,7 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk, has_vectors(vault))
+    words = question_words(index, question, with_talk, has_vectors(vault), vault.catalog_or_none())
     if not typed and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
         return hits, [*filter(None, slips[1:]), *asides]

@@ -623,7 +623,6 @@ def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_
     until_read(vault_root)
     (session,) = clawmem("session", "list", "--json").data["sessions"]
     assert session["state"] == "ended"
-    assert "Move the boat build to clang." in session["summary"]
     other = say(clawmem, vault_root, "SessionStart", project, session_id="other")
     assert context(other).count("Move the boat build to clang.") == 1
     assert "Ended by its program" not in context(other)
@@ -909,19 +908,19 @@ def test_what_is_to_be_forgotten_is_hidden_after_the_turn_that_asks_it(
         assert "Oslo" in clawmem("recall", "where do I live?", "--in", "facts").out
 
 
-def test_a_session_that_its_program_ends_keeps_no_words_to_be_forgotten_and_hands_nothing_over(
+def test_a_session_that_its_program_ends_keeps_no_words_of_its_messages_and_hands_nothing_over(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
     say(clawmem, vault_root, "SessionStart", project, source="startup")
     until_read(vault_root, what="session")
     transcript = project / "t.jsonl"
-    prompt = "Forget that I live in Oslo."
+    prompt = "My therapist in Oslo is Anna Rask."
     transcript.write_text(json.dumps({**HELLO, "message": {"role": "user", "content": prompt}}) + "\n")
     say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt, transcript_path=str(transcript))
     say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
     assert until_read(vault_root)["outcome"] == "done"
-    log = clawmem("log").out
-    assert 'Asked last: "to forget something"' in log and "Oslo" not in log
+    log, shown = clawmem("log").out, clawmem("session", "show", SESSION).out
+    assert "Ended by its program" in log and "Ended by its program" in shown and "Oslo" not in log + shown
     assert clawmem("heartbeat").code == 0
     assert "digest" not in clawmem("log").out
 

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile, reconcile_named
+from clawmem.learning.reconciling.reconcile import (
+    ADD,
+    MERGE,
+    NOOP,
+    RETRACT,
+    UPDATE,
+    given_up,
+    reconcile,
+    reconcile_named,
+    with_rule_replaced,
+)
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.proposals.para import FactChange, Proposition
@@ -235,3 +245,26 @@ def test_a_statement_in_the_words_of_a_fact_neither_replaces_nor_ends_it() -> No
         made = news("Ada", "lives_in", "Turin", changes=(FactChange("fact_1", how),))._replace(statement=TURIN.fact)
         decision = reconcile_named(made, {"fact_1": TURIN}, lambda fact: False)
         assert (decision and decision.outcome) == outcome
+
+
+@pytest.mark.parametrize(
+    ("order", "rule", "replaced"),
+    [
+        ("use yarn here instead of pnpm, the host only has yarn.", "In Petalpost use pnpm, never npm.", True),
+        ("use tabs rather than spaces.", "The team uses spaces.", True),
+        ("nimm yarn statt pnpm.", "Petalpost nutzt pnpm.", True),
+        ("use yarn instead of npm.", "In Petalpost use pnpm, never npm.", False),
+        ("use yarn instead of npm.", "Never use npm.", False),
+        ("use yarn instead of pnpm.", "Pnpm 9 breaks on the host.", False),
+        ("use tabs instead of spaces.", "Use spaces in YAML.", False),
+        ("use the new template instead of pnpm.", "Use pnpm-workspace.yaml.", False),
+        ("write to Ann instead of pnpm.", "Use pnpm.", False),
+    ],
+)
+def test_an_order_replaces_the_rule_to_use_what_it_gives_up(order: str, rule: str, replaced: bool) -> None:
+    made = Proposition(f"The user wants this rule to be followed: {order}", "ev_1", (0, 1), "x")
+    known = {"fact_1": Fact("fact_1", rule, "fact", "2024-01-01T00:00:00Z", "events")}
+    former = given_up(made)
+    changed = with_rule_replaced(made, former, known) if former else made
+    assert changed.changes == ((FactChange("fact_1", "replace"),) if replaced else ())
+    assert with_rule_replaced(made, former or "", {**known, "fact_2": known["fact_1"]}).changes == ()

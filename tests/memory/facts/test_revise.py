@@ -281,4 +281,4 @@ def test_what_was_corrected_was_never_true_and_why_it_was_withdrawn_is_said_so(c
     edited = clawmem("edit", "likes sawing", "Haruto likes sewing.").out
     assert "(areas/general, superseded, never true)" in edited, edited
     clawmem("remember", "The sky is green.", "--reason", "so it looked")
-    assert "retracted, withdrawn because junk)" in clawmem("retract", "sky is green", "--reason", "junk").out
+    assert "retracted, because junk)" in clawmem("retract", "sky is green", "--reason", "junk").out

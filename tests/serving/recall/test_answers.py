@@ -117,6 +117,12 @@ def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., A
     assert "fortnight" in "".join(found[:2])
 
 
+def test_a_word_of_the_question_finds_the_name_of_what_it_asks_for(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "The deadline of Heron is 12 December 2026.\nHeron has a red logo.")
+    found = [fact["fact"] for fact in clawmem("recall", "when is Heron due?", "--json").data["facts"]]
+    assert found[:1] == ["The deadline of Heron is 12 December 2026."]
+
+
 def test_only_what_is_said_next_on_that_day_is_a_reply(clawmem: Callable[..., Any]) -> None:
     rows = [
         ("Ada", "2026-05-03T18:00:00Z", "Where is the boathouse key, does anybody have the boathouse key?"),
