@@ -39,6 +39,7 @@ from clawmem.model.proposals.proposal import (
     REWORDED,
     Proposal,
     ReviewDecision,
+    about_winner,
     as_recorded,
     proposal_to_record,
 )
@@ -207,6 +208,7 @@ def approve(
         who = check_decider(vault, work.index, proposal, caller)
         proposal = _reworded(proposal, text) if text is not None else proposal
         plan = plan_approval(work, proposal, because, beside, keep, who.by)
+        proposal = about_winner(proposal, plan.facts[0].fact, plan.facts[0].entity) if keep is not None else proposal
         decided = _decided(proposal, APPROVED, caller, because, who, plan.winner)
         return _committed(work, as_recorded(decided), with_effects(work, decided, plan), "approved", who)
 

@@ -160,6 +160,13 @@ def as_recorded(proposal: Proposal) -> Proposal:
     return proposal._replace(says=says, why="It was asked for.", targets=targets, details={"events": events})
 
 
+def about_winner(proposal: Proposal, winner: Fact, entity: str) -> Proposal:
+    """Return the proposal of a conflict as one that says that this fact holds, instead of its other targets."""
+    others = "; ".join(target.fact for target in proposal.targets if target.id != winner.id)
+    fact = winner._replace(id=UNSET_ID, links=())
+    return proposal._replace(says=f"{winner.fact} (instead of: {others})", fact=fact, entity=entity)
+
+
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
     """Return a new id, `prop_` and 8 hex digits; each collision doubles the digits, up to 64."""
     return new_id(PREFIX, entropy, taken)

@@ -549,7 +549,7 @@ def test_what_is_known_of_a_person_is_shown_where_it_is_little(vault: Vault, cal
     keep(vault, caller, "Priya is vegan.")
     asked = ask(vault, caller, "What does Priya eat?", least=LEAST_SCORE)
     assert len(asked.ranking) == 10
-    assert text(asked.ranking[-1]) == "Priya is vegan."
+    assert text(asked.ranking[0]) == "Priya is vegan."
     nothing = ask(vault, caller, "What is the blood group of Priya?", least=LEAST_SCORE)
     assert nothing.ranking == ()
     assert text(nothing.nearest[0]) == "Priya is vegan."
