@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 _OF_HARNESSES = frozenset(("hook", "mcp serve", "completions", "schema"))
 
 # What answers from the index alone, so that a viewer gets only what they may see; and what an agent that is such a
-# viewer may write besides.
+# viewer may use besides: what it writes is its own, and a task has no mark, so it is for everybody.
 _FOR_VIEWERS = frozenset(("recall", "context", "list", "show", "graph", "why", "log", "diff", "dashboard"))
-_FOR_AGENTS = frozenset(("note", "ingest", "session note", "session checkpoint", "session end"))
+_OF_SESSIONS = ("session start", "session note", "session checkpoint", "session end")
+_OF_TASKS = ("task list", "task show", "task take", "task release", "task submit")
+_FOR_AGENTS = frozenset(("note", "ingest", *_OF_SESSIONS, *_OF_TASKS))
 
 
 def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpose: str) -> None:
@@ -83,7 +85,8 @@ def check_viewer(vault: Vault, verb: str) -> None:
     if viewers and not {verb, verb.partition(" ")[0]} & usable:
         raise NotPermitted(
             f"`{verb}` may show or change more than {viewers[-1].id} may see.",
-            f"Use {', '.join(sorted(usable))}. A person gives their own agent a role that may see `all`, in {ACCESS}.",
+            f"Use {', '.join(sorted(usable))}. A note becomes a fact when it is read. A person gives their own agent a"
+            f" role that may see `all`, in {ACCESS}.",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -754,3 +755,24 @@ def test_a_retry_knows_what_the_first_answer_knew_and_a_first_name_means_the_per
     key = result.follow_up.split('"')[1]
     last = apply_answer(vault, later(caller), answer([right | {"event": "1"}], task=key))
     assert not last.doubtful and outcomes(last) == ["added"], last
+
+
+def test_what_is_asked_about_once_more_keeps_its_other_keys(clawmem: Command) -> None:
+    said = [("The rate of Aurora is 85 euros.", "m1"), ("No, keep 51.", "m2")]
+    lines = (
+        json.dumps({"role": "user", "content": text, "id": name, "timestamp": "2026-11-02T10:00:00Z"})
+        for text, name in said
+    )
+    clawmem("ingest", "-", given="\n".join(lines))
+    task = re.findall(r"read-\w+", clawmem("learn", "pending").out)[0]
+    more = {"of": "rate of Aurora", "at": "project:Aurora", "c": "status", "when": "2026-11-02/", "i": 0.8}
+    wrong = {"e": 1, "q": "The rate of Aurora is 85 euros", "s": "The rate of Aurora is 85 euros at Borealis.", **more}
+    short = {"e": 2, "q": "keep 51", "s": "It stays 51."}
+    asked = clawmem("learn", "apply", "-", given=json.dumps({"task": task, "facts": [wrong, short]})).out
+    assert "Borealis" in asked and "too short" not in asked
+    again = re.findall(r"again-\w+", asked)[0]
+    right = {"e": 1, "q": wrong["q"], "s": "The rate of Aurora is 85 euros."}
+    assert clawmem("learn", "apply", "-", given=json.dumps({"task": again, "facts": [right]})).code == 0
+    (fact,) = (each for each in clawmem("list", "--json").data["facts"] if "85" in each["fact"])
+    assert (fact["entity"], fact["category"], fact["importance"]) == ("projects/aurora", "status", 0.8)
+    assert fact["subject"] == "rate of Aurora"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -70,10 +71,13 @@ def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], c
         assert machine.head() == before and not holds_secret(machine.root)
     result = clawmem("sync", "--json", cwd=machine.root)
     assert (result.code, result.json["error"]["code"]) == (12, "rewritten")
-    assert "push --force-with-lease" in result.json["error"]["hint"]
+    printed = re.findall(r"`git (push [^`]*)`", result.json["error"]["hint"])
+    assert printed
     machine.keep("Life goes on.")
     assert_whole(machine.root, machine.environment)
     assert_sound(machine.root, machine.environment)
+    machine.git(*printed[0].split())
+    assert machine.sync().received == 0
 
 
 def test_published_anew_it_stays_out_and_old_clones_are_refused(

@@ -31,6 +31,7 @@ from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
+from clawmem.memory.sync.merge_plan import state_at
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -41,7 +42,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
 from clawmem.model.records.event import MARK
 from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.points import find_commit, last_commit_at, resolve_commit
+from clawmem.vault.history.points import find_commit, resolve_commit
 from clawmem.vault.vault import Vault
 
 _ENTITIES = 100
@@ -78,7 +79,7 @@ def export_contract(
     if head is None:
         return ContractExport(head, iter(()), notices)
     if find_commit(vault, since) is None and (days := parse_period(since, caller.now)):
-        before = last_commit_at(vault, stamp(moment_of(days[0]) - timedelta(seconds=1)))
+        before = state_at(vault, stamp(moment_of(days[0]) - timedelta(seconds=1)))
         lines = writer.changed(caller, name, before, head, notices) if before else writer.whole(caller, name, notices)
         return ContractExport(head, lines, notices)
     try:

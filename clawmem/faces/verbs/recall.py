@@ -341,7 +341,8 @@ def _date_and_who(other_hit: RecallHit, user: str) -> tuple[str | None, str]:
     else:
         assert isinstance(hit, FactHit)
         date = said_on(hit.fact) or hit.fact.timestamp[:10]
-        who = other_hit.speaker or hit.fact.agent or hit.fact.trust or _USER
+        said = hit.fact.trust if hit.fact.source_event else None  # not by the agent that read the message
+        who = other_hit.speaker or said or hit.fact.agent or hit.fact.trust or _USER
     return date, user if who == _USER else who
 
 

@@ -76,7 +76,7 @@ def elsewhere(result: RedactResult) -> list[str]:
     if result.remotes:
         named = ", ".join(result.remotes)
         lines.append(
-            f"Remotes still contain it ({named}): push with `git push --force-with-lease {result.remotes[0]}`, let its "
+            f"Remotes still contain it ({named}): push with `git push --force {result.remotes[0]} HEAD`, let its "
             "owner remove old objects, and do not pull before that."
         )
     lines.append("Other clones and backups still contain it: clone again from here, and create new backups.")

@@ -208,7 +208,8 @@ def _lines(shown: FactDetails) -> list[str]:
     notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}
     if shown.fact.importance == PINNED:
         notes["importance"] = ", pinned"
-    rows = ((key, f"{plain_value(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    rows = ((key, f"{plain_value(value)}{notes.get(key, '')}")
+            for key, value in record.items() if value is not None and key != "source_span")  # fmt: skip
     return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 
 

@@ -40,6 +40,7 @@ from clawmem.model.safety.secrets.find import find_secret
 _OF_ASSISTANTS = frozenset(("recommendation", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
 _SHORTEST_QUOTE = 8
+_SIGNS = ".,;:!?-–—()\n"
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
 _LONGEST_TITLE = 6
@@ -379,9 +380,16 @@ def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
     if place is None:
         raise _Unfit("quote not in the event")
     quote = piece.text[slice(*place)]
-    if len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())) and quote.isascii():
+    short = len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())) and quote.isascii()
+    if short and not (" " in quote and _is_clause(piece.text, *place)):
         raise _Unfit("quote too short")
     return quote, piece.start + place[0]
+
+
+def _is_clause(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text stands between its ends or signs: "keep 51" in "No, keep 51."."""
+    before, after = text[:start].rstrip(" "), text[end:].lstrip(" ")
+    return before[-1:] in ("", *_SIGNS) and after[:1] in ("", *_SIGNS)
 
 
 def _check_speaker(piece: EventPiece, subject: str | None, place: int, length: int) -> None:
@@ -477,7 +485,8 @@ def _validity(
         return _stated_start(quote, piece), None
     entry = catalog.predicates.get(predicate or "")
     first_named = _span(fact["when"])[0]
-    comes = category == "event" and first_named is not None and first_named > _said(piece)
+    dated = category == "event" or (category == "commitment" and "/" not in (fact["when"] or ""))
+    comes = dated and first_named is not None and first_named > _said(piece)
     if moved or comes or category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
         return None, None if fact["ended"] else _last_day(fact, quote, piece)
     first, last = _first_day(fact, quote, piece, category), _span(fact["when"])[1]

@@ -21,6 +21,7 @@ from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
 from clawmem.model.language.question import TIME_WORDS
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import FactChange, Proposition
+from clawmem.model.proposals.proposal import CANDIDATES
 
 ADD = "add"
 NOOP = "noop"
@@ -50,6 +51,8 @@ _NAMED_CHANGES = (
     ("same", NOOP, "It restates what is known."),
 )
 BY_RULES = "heartbeat/rules"
+# The workflows whose words no reader and no person chose.
+RAW = (BY_RULES, CANDIDATES)
 _DENIALS = frozenset("not never no nobody nothing nicht nie kein keine".split())
 _STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
@@ -197,7 +200,7 @@ def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact
     if not (about or subject):
         words = f"{proposition.statement} {proposition.source_text}"
         about = not word_beginnings(fact.fact).isdisjoint(word_beginnings(words))
-    about = about or (fact.workflow == BY_RULES and fact.source_event == proposition.event_id)  # better words for it
+    about = about or (fact.workflow in RAW and fact.source_event == proposition.event_id)  # better words for it
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)

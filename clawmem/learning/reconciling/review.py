@@ -14,7 +14,7 @@ from clawmem.model.facts.catalog import ASK, CONFIDENCE, Catalog, is_replaced, i
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact, is_low_trust
 from clawmem.model.proposals import proposal
 from clawmem.model.proposals.para import Proposition
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, is_against_content, is_candidate
 
 _ACTIONS = {reconcile.UPDATE: proposal.SUPERSEDE, reconcile.MERGE: proposal.MERGE, reconcile.RETRACT: proposal.END}
 _CONNECTIVES = {proposal.SUPERSEDE: "instead of", proposal.MERGE: "joined with", proposal.END: "which ends"}
@@ -150,9 +150,11 @@ def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets
     """Return the earlier proposal of the same thing that settles this one, or None.
 
     It was made for the same event, or waits and has the same `targets`, or was rejected and nothing newer was said. A
-    repetition by a source with low trust stays rejected.
+    repetition by a source with low trust stays rejected. A candidate that was rejected for its words settles nothing.
     """
     for earlier in same:
+        if bad_words(earlier):
+            continue
         if earlier.source_event == fact.source_event:
             return earlier
         if earlier.status == OPEN and {target.id for target in earlier.targets} == set(targets):
@@ -174,6 +176,15 @@ def earlier_outcome(proposal: Proposal) -> tuple[str, str]:
         return "noop", f"It was already approved as {proposal.id}."
     because = f": {proposal.decided.reason}" if proposal.decided and proposal.decided.reason else "."
     return "refused", f"It was rejected in review as {proposal.id}{because}"
+
+
+def bad_words(candidate: Proposal) -> ReviewReason | None:
+    """Return why a reader's sentence waits where a person rejected the raw words of the same message; None where the
+    reason says that it is not true or not wanted, which settles it, and for what is no rejected candidate."""
+    reason = candidate.decided.reason if candidate.decided and is_candidate(candidate) else None
+    if candidate.status != REJECTED or reason is None or is_against_content(reason):
+        return None
+    return ReviewReason("fact", f"A reader's words; those of {candidate.id} were rejected: {reason}")
 
 
 def as_statement(proposition: Proposition, known: Iterable[Fact]) -> Proposition:

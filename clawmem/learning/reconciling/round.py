@@ -31,6 +31,7 @@ from clawmem.learning.reconciling.review import (
     ReviewReason,
     affected_ids,
     as_statement,
+    bad_words,
     by_strategy,
     describe_change,
     earlier_outcome,
@@ -58,7 +59,7 @@ from clawmem.model.proposals.para import (
     learned_fact,
     with_project,
 )
-from clawmem.model.proposals.proposal import Proposal, ProposalTarget
+from clawmem.model.proposals.proposal import CANDIDATES, Proposal, ProposalTarget
 from clawmem.model.records.entity import is_candidate_place, kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
@@ -158,7 +159,7 @@ class LearningRound:
             # After an undo or a merge the day is read again. Later changes of that fact must stay.
             return LearningCandidate(proposition, ends.NOOP, "duplication", "It was already learned from this event.")
         decided = self._state.decided_candidate(proposition) if event.id in self._extractor.by_model else None
-        if decided:
+        if decided and bad_words(decided) is None:
             outcome, reason = earlier_outcome(decided)
             return LearningCandidate(proposition, outcome, "review", reason, proposal=decided.id)
         most = self._limits.max_facts_of(event)
@@ -178,7 +179,7 @@ class LearningRound:
         if proposition.category == RETRACTION:
             return self.forget(event, asked=proposition)
         if event.id in self._extractor.by_model:
-            proposition = self._in_place_of_rules(proposition, event)
+            proposition = self._in_place_of_raw(proposition, event)
         if proposition.category == "instruction" and (former := given_up(proposition)):
             rules = self._state.facts_with(former, (event.metadata or {}).get("project"))
             proposition = with_rule_replaced(proposition, former, rules)
@@ -198,15 +199,15 @@ class LearningRound:
             candidate = candidate._replace(reason=f"{candidate.reason} {stays}")
         return candidate
 
-    def _in_place_of_rules(self, proposition: Proposition, event: Event) -> Proposition:
-        """Return a reader's proposition that replaces what the rules made of the same words, or what it calls the same
+    def _in_place_of_raw(self, proposition: Proposition, event: Event) -> Proposition:
+        """Return a reader's proposition that replaces what nobody worded of the same words, or what it calls the same
         as a fact of the rules: a reader words it better."""
-        by_rules = {fact.id for fact in self._state.facts_of_rules(event.id, proposition.span)}
+        raw = {fact.id for fact in self._state.raw_facts(event.id, proposition.span)}
         same = [change.target for change in proposition.changes if change.how == "same"]
-        by_rules |= {key for key, fact in self._state.facts_named(same).items() if fact.workflow == BY_RULES}
-        kept = [change for change in proposition.changes if change.target not in by_rules or change.how != "same"]
+        raw |= {key for key, fact in self._state.facts_named(same).items() if fact.workflow == BY_RULES}
+        kept = [change for change in proposition.changes if change.target not in raw or change.how != "same"]
         named = {change.target for change in kept}
-        fresh = [FactChange(key, "refine") for key in sorted(by_rules - named)]
+        fresh = [FactChange(key, "refine") for key in sorted(raw - named)]
         return proposition._replace(changes=(*kept, *fresh))
 
     def _with_ids(self, proposition: Proposition) -> Proposition:
@@ -272,6 +273,8 @@ class LearningRound:
         decision, wait, refused = by_strategy(proposition, decision, known, wait, self._catalog)
         if refused:
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", refused)
+        decided = self._state.decided_candidate(proposition) if event.id in self._extractor.by_model else None
+        wait = wait or (bad_words(decided) if decided else None)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
         return self._keep(proposition, decision, known, event)
@@ -358,7 +361,7 @@ class LearningRound:
     def _keep(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event
     ) -> LearningCandidate:
-        placement = self._place_beside(proposition, decision)
+        placement = self._place_beside(proposition, decision, known)
         if placement.entity is None:
             self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
@@ -388,10 +391,14 @@ class LearningRound:
             reason += f" It begins on {fact.valid_from}. The known fact is valid until then."
         return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, entity)
 
-    def _place_beside(self, proposition: Proposition, decision: ReconcileDecision) -> Placement:
-        """Return where a fact goes; what is about something without a page stays where what it replaces is."""
+    def _place_beside(
+        self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact]
+    ) -> Placement:
+        """Return where a fact goes; what is about something without a page stays where what it replaces is, unless
+        nobody chose that place."""
         placement = self._state.place(proposition)
-        if not decision.targets or is_of_speaker(proposition):
+        unplaced = all(known[target].workflow == CANDIDATES for target in decision.targets)
+        if unplaced or is_of_speaker(proposition):
             return placement
         hints = tuple(hint for hint in proposition.entity_hints if hint.role != "speaker")
         if self._state.place(proposition._replace(entity_hints=hints)).entity == placement.entity:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import (
@@ -28,6 +28,7 @@ from clawmem.learning.reconciling.entities import (
     place,
     related_entities,
 )
+from clawmem.learning.reconciling.reconcile import RAW
 from clawmem.memory.entities.places import new_entity_files, page_project
 from clawmem.memory.facts.forget import plan_forgetting
 from clawmem.memory.facts.targets import Named
@@ -44,9 +45,11 @@ from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.para import Proposition, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import (
+    APPROVED,
     OPEN,
     Proposal,
     is_candidate,
+    is_reworded,
     new_proposal_id,
     proposal_path,
     topic,
@@ -185,18 +188,17 @@ class RoundState:
         """Return the spans of an event from which facts were learned in earlier rounds."""
         return {placed.fact.source_span for placed in facts_from_event(self._work.index, event_id)}
 
-    def facts_of_rules(self, event_id: str, span: tuple[int, int]) -> list[Fact]:
-        """Return the standing facts that the rules made of a part of an event that overlaps a span."""
-        found = (self._latest(placed.fact) for placed in facts_from_event(self._work.index, event_id))
-        return [
-            fact
-            for fact in found
-            if fact.is_current
-            and fact.workflow == "heartbeat/rules"
-            and fact.source_span is not None
-            and fact.source_span[0] < span[1]
-            and span[0] < fact.source_span[1]
-        ]
+    def raw_facts(self, event_id: str, span: tuple[int, int]) -> list[Fact]:
+        """Return the standing facts in raw words, of the rules or approved unread, of a part of an event
+        that overlaps a span."""
+        return [fact for fact in self._made_raw(event_id, span) if fact.is_current]
+
+    def _made_raw(self, event_id: str, span: tuple[int, int]) -> Iterator[Fact]:
+        for placed in facts_from_event(self._work.index, event_id):
+            fact = self._latest(placed.fact)
+            start, end = fact.source_span or (0, 0)
+            if fact.workflow in RAW and start < span[1] and span[0] < end:
+                yield fact
 
     def statements_of(self, event_id: str) -> set[str]:
         """Return the normalised statements that were learned from an event in earlier rounds."""
@@ -311,11 +313,16 @@ class RoundState:
         return named
 
     def decided_candidate(self, proposition: Proposition) -> Proposal | None:
-        """Return the candidate of the same words that a person accepted or dropped, or None."""
+        """Return the candidate of the same words that a person dropped or put in words of their own, or None. One that
+        was approved in its raw words decides nothing, unless its fact was withdrawn since."""
         start, end = proposition.span
         for each in self.filed.candidates.get(proposition.event_id, ()):
             span = each.fact.source_span if each.fact else None
-            if each.status != OPEN and span and span[0] < end and start < span[1]:
+            if each.status == OPEN or not span or span[0] >= end or start >= span[1]:
+                continue
+            made = self._made_raw(proposition.event_id, span)
+            withdrawn = any(not fact.is_current and fact.superseded_by is None for fact in made)
+            if each.status != APPROVED or is_reworded(each) or withdrawn:
                 return each
         return None
 

@@ -314,9 +314,16 @@ _STATES = re.compile(
 )
 
 
+def _tells_nothing(text: str) -> bool:
+    """Return whether a sentence is not meant, an errand, or takes back or sets right what was said before."""
+    language, text = language_of(text), text.replace("’", "'")
+    passing = language.guards["passing"].match(text) or language.patterns["cancels"].match(text)
+    return passing is not None or language.guards["untrue"].search(text) is not None
+
+
 def _strongest(sentences: Iterable[TextSpan]) -> TextSpan | None:
     """Return the sentence that looks most like something to keep, the first of equals, or None if none does so."""
     found = [sentence for sentence in sentences if len(sentence.text) <= _LONGEST_CANDIDATE]
-    found = [each for each in found if not language_of(each.text).guards["untrue"].search(each.text)]
+    found = [each for each in found if not _tells_nothing(each.text)]
     best = max(found, key=lambda sentence: keeping_score(sentence.text), default=None)
     return best if best and keeping_score(best.text) >= _STRONG else None

@@ -379,6 +379,7 @@ class FactPlanner:
         relation: str | None,
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the winner of a conflict replaces the others."""
+        from clawmem.memory.facts.targets import rest_beside  # few facts replace others
         from clawmem.model.lifecycle.chain import correct, succeed
 
         everyone = [*rivals, new]
@@ -396,6 +397,12 @@ class FactPlanner:
         writes = dict(change.writes)
         for placed in changed:
             writes.update(self._put(placed))
+        if winner is new:
+            for rest in filter(None, (rest_beside(self._work, new.fact, placed) for placed in others)):
+                self._batch(rest.entity).put(rest.fact)
+                writes[items_path(rest.entity)] = self._batch(rest.entity).render()
+                changed.append(rest)
+                self.notices.append(f"{rest.fact.id} keeps what else was stated: {rest.fact.fact}")
         self.conflicts.append(ValueConflict(new.fact, tuple(placed.fact for placed in rivals), found))
         against = "; ".join(f"{placed.fact.id} ({placed.fact.fact})" for placed in others)
         self.notices.append(f"{winner.fact.id} wins against {against}: {found.why}")

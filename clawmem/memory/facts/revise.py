@@ -40,11 +40,11 @@ from clawmem.model.facts.fact import (
     trust_rank,
     with_vital_importance,
 )
-from clawmem.model.facts.fact_words import without_because
+from clawmem.model.facts.fact_words import reason_of_change, without_because
 from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement, normal, shorten
+from clawmem.model.language.text import check_statement, normal, shorten, some_of
 from clawmem.model.lifecycle.chain import (
     REPLACING_LINKS,
     ending_later,
@@ -210,7 +210,21 @@ def merge(
         )
         gone = [placed.fact.id for placed in closed_facts]
         change = with_questions_of_person(work, change, gone, new)
-        return _revised(work, change, [PlacedFact(new, entity), *closed_facts], "merged")
+        result = _revised(work, change, [PlacedFact(new, entity), *closed_facts], "merged")
+        return result._replace(notices=(*result.notices, *_narrowed(work, new, sources)))
+
+
+def _narrowed(work: WriteScope, new: Fact, sources: Sequence[PlacedFact]) -> Iterator[str]:
+    """Yield a notice of the facts that everybody saw, of which one that not everybody may see is made."""
+    if MARK not in (new.metadata or {}):
+        return
+    from clawmem.index.tables.rights import marks_of  # few facts are marked
+
+    known = [placed.fact for placed in sources]
+    opened = [fact.id for fact in known if not marks_of(work.index, fact.id, fact.source_event or "")]
+    if opened:
+        words = f"{some_of(opened)} {'was' if len(opened) == 1 else 'were'} for everybody"
+        yield f"not everybody may see the merged fact, and {words}: `clawmem undo` splits it"
 
 
 class FactEdit(NamedTuple):
@@ -449,10 +463,13 @@ def _with_inherited(new: Fact, old: Fact) -> Fact:
 
 
 def _reworded(fresh: Fact, old: Fact) -> Fact:
-    """Return the old fact with the id and the words of a fresh one."""
+    """Return the old fact with the id and the words of a fresh one, and its reason, which a link may have held."""
     same = old.object if old.object and old.object in fresh.fact else None
     links = tuple(each for each in old.links if each.type not in REPLACING_LINKS)
-    return old._replace(id=fresh.id, fact=fresh.fact, object=replaced_object(fresh.fact, old) or same, links=links)
+    reason = reason_of_change(old)
+    details = {"because": reason, **(old.details or {})} if reason else old.details
+    value = replaced_object(fresh.fact, old) or same
+    return old._replace(id=fresh.id, fact=fresh.fact, object=value, links=links, details=details)
 
 
 def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact], own: AccessMark | None = None) -> Fact:

@@ -4,7 +4,7 @@ or a number in another spelling, or near in meaning. What others are said to hav
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
@@ -262,11 +262,32 @@ def _nearest(work: WriteScope, says: str, near: Sequence[PlacedFact]) -> list[Pl
 
 
 def rest_of(work: WriteScope, says: str, placed: PlacedFact) -> PlacedFact | None:
-    """Return a new fact with what a fact says beside what some words name, or None if they name all of it. It has no
-    quote and no reason, which say the rest, too."""
+    """Return a new fact with what a fact says beside what some words name, or None if they name all of it."""
+    if means(telling_words(placed.fact.fact), says):
+        return None
+    return _rest(work, placed, _wanted_by(says, work.vault).fit)
+
+
+def rest_beside(work: WriteScope, new: Fact, placed: PlacedFact) -> PlacedFact | None:
+    """Return a new fact with what a fact says beside the value that a new fact replaces, or None if that is all, or the
+    new fact says the rest, too."""
+    old, told = (set(map(normal, tokens_of(fact.fact))) for fact in (placed.fact, new))
+
+    def named(part: str, subject: str) -> float:
+        shared = (old & told).difference(map(normal, tokens_of(subject)))
+        return len(shared.intersection(map(normal, tokens_of(part)))) / len(shared) if shared else 0.0
+
+    rest = _rest(work, placed, named)
+    if rest is None or set(telling_words(rest.fact.fact)) <= set(telling_words(new.fact)):
+        return None
+    # "Tom lives in Bonn with two dogs" still has the old value.
+    return None if old & told <= set(map(normal, tokens_of(rest.fact.fact))) else rest
+
+
+def _rest(work: WriteScope, placed: PlacedFact, named: Callable[[str, str], float]) -> PlacedFact | None:
+    """Return a new fact without the named part of one. It has no quote and no reason, which say the rest, too."""
     old = placed.fact
-    whole = means(telling_words(old.fact), says)
-    text = None if whole else without_part(old.fact, _wanted_by(says, work.vault).fit, _LEAST)
+    text = without_part(old.fact, named, _LEAST)
     if text is None:
         return None
     if old.object and old.object not in text:

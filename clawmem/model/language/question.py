@@ -86,6 +86,13 @@ _NOTED = r"(?i)\b(?:note[ds]?|wrote|written)\b"
 _OTHER_QUESTIONS = frozenset("where when who whom whose why which how".split())
 # Days to come: a text that was written earlier means other days by these words.
 _AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
+_HOME = re.compile(r"^\W*where\b[^?]*\b(?:live|lives|living)\b", re.IGNORECASE)
+_IN_USE = re.compile(
+    r"\b(?:be|been|go|goes|going|gone|went) live\b|\b(?:is|are|was|were) live\b(?! (?:at|in|on|under)\b)"
+    r"|\blive (?:site|stream|demo|show|music|system|data)\b",
+    re.IGNORECASE,
+)
+_LIVE = re.compile(r"\bliv(?:e|es|ed|ing)\b", re.IGNORECASE)
 _FIRST_PERSON = frozenset("i me my mine myself".split())
 
 
@@ -128,6 +135,16 @@ def kind_of_answer(question: str) -> re.Pattern[str] | None:
     if _OF_KIND.isdisjoint(word.lower() for word in _WORD.findall(question)):
         return None
     return answer_pattern(question)
+
+
+def asks_for_home(question: str) -> bool:
+    """Return whether a question asks where somebody lives."""
+    return _HOME.search(question) is not None
+
+
+def is_put_into_use(text: str) -> bool:
+    """Return whether a text has "live" only of a thing that is put into use: "The shop must be live in May."."""
+    return _IN_USE.search(text) is not None and _LIVE.search(_IN_USE.sub(" ", text)) is None
 
 
 def proper_names(question: str) -> frozenset[str]:

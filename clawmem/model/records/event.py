@@ -302,9 +302,18 @@ _HEAD = 200
 _DATA = r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )"
 
 
+# The beginning of the source of an event that has the text of a digested document.
+OF_DOCUMENT = "document:"
+
+
 def is_silent(event: Event) -> bool:
     """Return whether nobody speaks in an event: it is a program's own record, such as that of a model's run."""
     return event.role == "system" or event.kind in SILENT_KINDS
+
+
+def is_document(event: Event) -> bool:
+    """Return whether an event has the text of a digested document: nobody speaks in it, and answers quote it."""
+    return event.kind == "attachment" and (event.source or "").startswith(OF_DOCUMENT)
 
 
 def is_speech(event: Event) -> bool:

@@ -22,7 +22,7 @@ from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.proposals.quarantine import ADDRESS_SIGNS, may_be_told, may_lead
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.event import ENTRY, Event, is_speech
+from clawmem.model.records.event import ENTRY, Event, is_document, is_speech
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.ranking import close_to_best
 from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
@@ -254,7 +254,7 @@ def _heard(
     found = [hit for hit in noted if hit.score >= words.answer_score and hit.tells and agent_of(hit.path) is None]
     known = [normal(hit.event.text) for hit in results.heard if hit.event.role == "note"]
     lines = [(hit.path, hit.text) for hit in found if not any(text in normal(hit.text) for text in known)]
-    spoken = [hit for hit in results.heard if is_speech(hit.event) and not hit.only_named]
+    spoken = [hit for hit in results.heard if (is_document(hit.event) or is_speech(hit.event)) and not hit.only_named]
     heard = [hit for hit in spoken if hit.share >= _ENTRY_SHARE or ENTRY not in (hit.event.metadata or {})]
     enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
     flag = any(hit.score >= enough and hit.tells for hit in heard)

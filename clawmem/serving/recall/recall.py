@@ -40,11 +40,13 @@ from clawmem.model.language.question import (
     DaySpan,
     asks,
     asks_for_all,
+    asks_for_home,
     asks_for_notes,
     asks_former,
     asks_past,
     asks_why,
     days_listed,
+    is_put_into_use,
     kind_of_answer,
     names_subject,
     proper_names,
@@ -480,7 +482,12 @@ def _one_ranking(
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
-    every = in_one_order(result, asked.caller.agent, stamp(asked.caller.now), sources, asks_why(asked.words))
+    now, why = stamp(asked.caller.now), asks_why(asked.words)
+    dated = asks_former(asked.words) or asks_past(asked.words) or time_asked(asked.words, asked.caller.now) is not None
+    present = None if dated else asked.wanted.as_of or now
+    every = in_one_order(result, asked.caller.agent, now, sources, why, present)
+    if asks_for_home(asked.words):
+        every = [hit for hit in every if not is_put_into_use(hit.text)]
     orders = [each for each in every if _is_kept_back(each, asked.caller.agent)] if FACTS in asked.where else []
     if orders:
         found = sum(each in orders and each.hit.tells for each in _strong(every, asked, words)[: asked.limit])

@@ -27,6 +27,8 @@ from clawmem.vault.work_tree import update_file
 
 # Merge commits are created on this ref first.
 _MERGE_REF = "refs/clawmem/joined"
+# A merge of what clones had in the past is created on this one, which no branch follows.
+PAST_REF = "refs/clawmem/past"
 DROP_MERGE_REF = f"delete {_MERGE_REF}\n"
 # By force, because a killed run may have left the ref behind.
 _IMPORT = ("fast-import", "--quiet", "--force", "--done")
@@ -38,28 +40,30 @@ Entries = Mapping[str, bytes | FileVersion | None]
 """Changes to the tree of the first parent: new contents, a file of another commit, or None to delete it."""
 
 
-def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> str:
+def write_merge(
+    vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int, ref: str = _MERGE_REF
+) -> str:
     """Create a merge commit and return its name. No branch moves.
 
     The tree is that of the first parent with `entries` changed. `change` gives the message and the author. Delete the
-    temporary ref with `DROP_MERGE_REF` when the branch moves.
+    temporary ref, `_MERGE_REF` with `DROP_MERGE_REF` when the branch moves. On `PAST_REF` it is never signed.
     """
     try:
-        stream = _stream(parents, change, entries, seconds)
+        stream = _stream(parents, change, entries, seconds, ref)
         importer = vault.git.start(*(_WITHOUT_SYNC if len(entries) <= _SMALL_MERGE else ()), *_IMPORT)
         made = vault.git.finish(importer, _IMPORT[0], stream).decode().strip()
-        if not vault.settings.flag("git.sign"):
+        if ref == PAST_REF or not vault.settings.flag("git.sign"):
             return made
         author, tree = change.author or CLAWMEM_AUTHOR, f"{made}^{{tree}}"
         return commit_signed(vault, author, str(seconds), tree, parents, commit_message(change))
     except GitFailed:
         clear_crash_reports(vault)
-        vault.git.try_run("update-ref", "-d", _MERGE_REF)
+        vault.git.try_run("update-ref", "-d", ref)
         raise
 
 
-def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> bytes:
-    parts = [b"feature done\n", commit_lines(change, 1, _MERGE_REF, parents, seconds)]
+def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int, ref: str) -> bytes:
+    parts = [b"feature done\n", commit_lines(change, 1, ref, parents, seconds)]
     for path in sorted(entries, key=lambda path: (entries[path] is not None, path)):
         entry = entries[path]
         if entry is None:

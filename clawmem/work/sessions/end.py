@@ -37,7 +37,7 @@ from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.session_end_records import SessionEndRecords, WorkScope, joined, plan_records
-from clawmem.work.sessions.claims import renewed_claims, work_given_back
+from clawmem.work.sessions.claims import lost_task, renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
     find_session,
     record_path,
@@ -147,7 +147,7 @@ def checkpoint_session(
         writes |= {record_path(record): render_session(record), **renewed}
         change = session_change("session checkpoint", record, record.task or record.id, writes)
         commit = work.commit([joined(result.changes, change)._replace(consumes=consumed)])[-1]
-        notices = (*work.notices, *checked.notices, *result.notices)
+        notices = (*work.notices, *checked.notices, *result.notices, *lost_task(vault, record))
         return SessionCheckpoint(record, result.facts, full, why, restart_text(record, pad), commit, notices)
 
 
