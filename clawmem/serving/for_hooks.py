@@ -26,6 +26,7 @@ from clawmem.model.language.question import (
     is_private,
     is_technical,
     search_words,
+    tasks_asked,
 )
 from clawmem.model.language.text import counted, normal, shorten
 from clawmem.model.named_tuple import NamedTuple
@@ -194,6 +195,7 @@ def prompt_text(
 
         coming = looks_ahead(prompt)
     question = " ".join(["formerly"] * former + ["will"] * coming + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
+    question = question if tasks_asked(prompt) is None else prompt
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named, namesakes = run_query(vault, lambda index: _found(vault, index, prompt, asked))

@@ -30,7 +30,7 @@ from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.memory.facts import redact as leftovers
-from clawmem.model.facts import fact
+from clawmem.model.facts import fact, gates
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language import date_words, languages, question
 from clawmem.model.language.date_words import find_dates
@@ -198,6 +198,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],
+    ("clawmem.model.facts.gates", "form"): lambda: list(gates._CHOOSING),
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
         pattern.pattern
