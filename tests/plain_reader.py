@@ -10,9 +10,9 @@ from collections.abc import Collection
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.telemetry import Extraction
 from clawmem.learning.learn import LearnResult, learn_from
-from clawmem.learning.pending import after_cursor
 from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.rules.rules import statements
+from clawmem.learning.unread import after_cursor
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.vault.vault import Vault

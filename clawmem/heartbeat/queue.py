@@ -27,10 +27,11 @@ from clawmem.learning.by_model.telemetry import (
     model_runs,
     spent_in,
 )
-from clawmem.learning.pending import DEFAULT_TOKENS, pending, reader_of
+from clawmem.learning.pending import DEFAULT_TOKENS, pending
 from clawmem.learning.promote import PromoteResult, apply_promotion, promotion_tasks
 from clawmem.learning.report import replacement_line
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
+from clawmem.learning.unread import reader_of
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
 from clawmem.llm.presets import ModelTask, UnusableAnswer, answer_by_model, open_account

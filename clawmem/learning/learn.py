@@ -13,11 +13,12 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.learning.attribution.sentences import said_by_user
-from clawmem.learning.by_model.telemetry import BY_RULES, Extraction, add_event, ledger_paths, with_lines
+from clawmem.learning.by_model.telemetry import BY_RULES, Extraction, add_event, with_lines
 from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import KEPT, NOTED, REFUSED, LearningCandidate, RoundState
+from clawmem.learning.unread import ledger_paths
 from clawmem.llm.choice import Model
 from clawmem.memory.conflicts import with_followed_questions, without_questions
 from clawmem.memory.proposals import proposal_trailers

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import facts_about, facts_from_event, facts_of_days
 from clawmem.index.tables.background import exact_counter
-from clawmem.index.tables.contents import messages_by_day
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.task import (
@@ -26,39 +22,28 @@ from clawmem.learning.by_model.task import (
     split_events,
     task_text,
 )
-from clawmem.learning.by_model.telemetry import ledger_paths
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
 from clawmem.learning.reconciling.gate import judge, word_beginnings
 from clawmem.learning.rules.rules import candidate_in
-from clawmem.llm.choice import reads_sessions_of
+from clawmem.learning.unread import UNREAD, Readers, UnreadDay, after_cursor, ledger_paths, unread_days
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.harness import HARNESSES, harness_of
+from clawmem.model.facts.fact import UNSET_ID
+from clawmem.model.harness import harness_of
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import counted, normal
 from clawmem.model.proposals.para import Proposition, learned_fact
 from clawmem.model.proposals.proposal import ADD, CANDIDATES, Proposal, is_candidate, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, events_after, parse_cursor
 from clawmem.model.records.event import Event, parse_events, taken_back, takes_back
 from clawmem.model.safety.recalled_text import has_words, mask_recalled, parts_of
-from clawmem.vault.state.reading_state import (
-    EventProgress,
-    GivenTask,
-    ReadingState,
-    keep_reading_state,
-    read_reading_state,
-)
+from clawmem.vault.state.reading_state import GivenTask, ReadingState, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
 
 DEFAULT_TOKENS = 12_000
 MOST_EVENTS = 60
-_UNREAD = EventProgress()
-Readers = Callable[[str | None], bool]
-"""Whether the events of sessions with a harness, or with none, are to be read."""
 _SPARE = 40  # tokens of an event's row beside its text
 
 
@@ -104,7 +89,7 @@ def pending(
     user = vault.settings.words("user.name")
     failing = {key for key, event in state.events.items() if event.failed}
     events, failed, more = list[Event](), list[Event](), 0
-    days = [_UnreadDay(_of_set_aside(vault, state))] if set_aside else _unread_days(vault, state, skip)
+    days = [UnreadDay(_of_set_aside(vault, state))] if set_aside else unread_days(vault, state, skip)
     for day in days:
         # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
         if day.by_harness is not None and session is None and len(events) == most_events:
@@ -141,83 +126,10 @@ def pending(
 def _unanswered(state: ReadingState, events: Iterable[Event]) -> Iterator[tuple[str, GivenTask]]:
     """Yield the tasks that ask once more about doubtful facts of events that wait, with their ids."""
     for event in events:
-        asked = state.events.get(event.id, _UNREAD).asked
+        asked = state.events.get(event.id, UNREAD).asked
         key = follow_up_key(asked) if asked else ""
         if key in state.tasks and state.tasks[key].text:
             yield key, state.tasks[key]
-
-
-def after_cursor(vault: Vault, state: ReadingState | None = None, newest_first: bool = False) -> Iterator[Event]:
-    """Yield the events after those that a model or an agent has read, oldest first.
-
-    With a `state`, those are left out that it marks as read or set aside.
-    """
-    order = reversed if newest_first else iter
-    for path, data, reached in _ledgers_after(vault, newest_first):
-        for event in order(events_after(parse_events(data, path), reached)):
-            passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
-            if not passed:
-                yield event
-
-
-def _ledgers_after(vault: Vault, newest_first: bool = False) -> Iterator[tuple[str, bytes, DayProgress | None]]:
-    """Yield the path, contents and progress of each ledger that no model or agent has read to its end."""
-    cursor = parse_cursor(vault.read(CURSOR_PATH))
-    for path in sorted(ledger_paths(vault, None), reverse=newest_first):
-        data, reached = vault.read(path) or b"", cursor.by_model.get(PurePosixPath(path).stem)
-        if reached and data.count(b"\n") == reached.events and reached.last.encode() in data.rsplit(b"\n", 2)[-2]:
-            continue
-        yield path, data, reached
-
-
-class _UnreadDay(NamedTuple):
-    """The waiting events of a day, read when asked for, and how many messages are among them by their harness, or None
-    if the index does not know."""
-
-    events: Iterable[Event]
-    by_harness: Mapping[str | None, int] | None = None
-
-
-def _unread_days(vault: Vault, state: ReadingState, skip: Collection[str] = ()) -> Iterator[_UnreadDay]:
-    """Yield the days after the cursor, oldest first. The index counts what no state and no `skip` names."""
-    apart = {*state.events, *state.set_aside, *skip}
-    known = run_query(vault, lambda index: messages_by_day(index, apart))
-    for path, data, reached in _ledgers_after(vault):
-        counted_day = known.get(PurePosixPath(path).stem)
-        by_harness = counted_day.by_harness if counted_day and not reached and counted_day.are_of(data) else None
-        yield _UnreadDay(_events_of_day(path, data, reached, state), by_harness)
-
-
-def _events_of_day(path: str, data: bytes, reached: DayProgress | None, state: ReadingState) -> Iterator[Event]:
-    for event in events_after(parse_events(data, path), reached):
-        if not state.events.get(event.id, _UNREAD).done and event.id not in state.set_aside:
-            yield event
-
-
-def _waiting_by_harness(vault: Vault) -> Counter[str | None]:
-    found = Counter[str | None]()
-    for day in _unread_days(vault, read_reading_state(vault)):
-        found.update(map(harness_of, filter(has_words, day.events)) if day.by_harness is None else day.by_harness)
-    return found
-
-
-def reader_of(harness: str | None, with_none: bool = True) -> Readers:
-    """Return what the reader of a harness reads: no session with another one and, unless `with_none`, no session with
-    none. Who is no harness reads all."""
-    if harness not in HARNESSES:
-        return lambda name: True
-    return lambda name: name == harness or (with_none and name not in HARNESSES)
-
-
-def unread_by_harness(vault: Vault) -> dict[str, int]:
-    """Return how many messages wait of the sessions with each harness that no model of this machine reads."""
-    counts = {name: number for name, number in _waiting_by_harness(vault).items() if name in HARNESSES}
-    return {name: number for name, number in counts.items() if name and not reads_sessions_of(vault.settings, name)}
-
-
-def waiting_count(vault: Vault) -> int:
-    """Return how many events wait for a model or an agent; those with a credential, which nobody is shown, count."""
-    return _waiting_by_harness(vault).total()
 
 
 def by_conversation(events: Iterable[Event]) -> list[Event]:
@@ -256,11 +168,11 @@ def _fitting(
     number = _first_guess(pieces, limit, count)
     while True:
         shown = pieces[:number]
-        items = [words for piece in shown for words in state.events.get(piece.event.id, _UNREAD).told]
+        items = [words for piece in shown for words in state.events.get(piece.event.id, UNREAD).told]
         task = surroundings.task(shown, [piece_label(piece) for piece in shown], items, most_facts)
         # A provider that refuses an event would refuse every task that shows it.
         task = task._replace(
-            before=tuple(event for event in task.before if not state.events.get(event.id, _UNREAD).failed)
+            before=tuple(event for event in task.before if not state.events.get(event.id, UNREAD).failed)
         )
         text = task_text(task, vault.catalog, today)
         size, most = count(text), _most_tokens(sum(count(piece.text) for piece in shown), len(task.known))
@@ -352,6 +264,7 @@ def _candidates(work: WriteScope, filed: list[Proposal]) -> Iterator[Proposal]:
 
 def _sentences(work: WriteScope) -> Iterator[tuple[Event, Proposition]]:
     """Yield the unread messages with the sentence of each that a person may want to keep, newest first."""
+
     vault = work.vault
     user, until = vault.settings.words("user.name"), stamp(work.caller.now - _GRACE)
     days = Surroundings(vault)

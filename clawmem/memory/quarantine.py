@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import UNSET_ID, draft_from_record, texts_in
-from clawmem.model.facts.fact import GUARDRAIL, Fact, is_low_trust
+from clawmem.model.facts.fact import GUARDRAIL, UNSET_ID, Fact, is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import LONGEST_FACT, each_text, one_line, visible
 from clawmem.model.proposals.proposal import (
@@ -25,6 +24,7 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.quarantine import WITHHELD, is_approved, order_handed_on, orders_in, without_orders
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.strict_json import texts_in
 from clawmem.vault.commit.secret_gate import allowed
 
 _TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}
@@ -161,6 +161,8 @@ class HandoverScreen:
         return filed.proposal
 
     def _withheld(self, sentence: str) -> str:
+        from clawmem.model.facts.draft import draft_from_record  # little is withheld
+
         caller, words = self._work.caller, visible(one_line(sentence))[:LONGEST_FACT]
         record = {"category": "report", "trust": "agent", "agent": caller.agent, **self._about, "fact": words}
         draft = draft_from_record({key: value for key, value in record.items() if value}, caller.now)

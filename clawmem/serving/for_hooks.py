@@ -222,8 +222,8 @@ def prompt_text(
     known |= {hit.fact.id for hit in vital}
     if any(_is_of(hit, namesakes.unclear) for hit in result.found):
         # One of several with the name, alone, would be taken for the one who is meant.
-        given = {hit.fact.id for hit in result.found}
-        known -= {hit.fact.id for hit in named if hit.entity in namesakes.unclear} - given
+        found = {hit.fact.id for hit in result.found}
+        known -= {hit.fact.id for hit in named if hit.entity in namesakes.unclear} - found
     else:
         named = [hit for hit in named if hit.entity not in namesakes.unclear]
     further = [hit for hit in named if hit.fact.id not in known][:_MOST_NAMED]

@@ -14,8 +14,8 @@ from clawmem.memory.facts.remember import FactPlanner, RememberedFact, with_iden
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.quarantine import HandoverScreen, ProposalWriter, QuarantineReason, with_proposal_id
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
-from clawmem.model.facts.fact import GUARDRAIL
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact import GUARDRAIL, UNSET_ID
 from clawmem.model.facts.gates import DECISION
 from clawmem.model.facts.reach import PROJECT, TEAM, project_name
 from clawmem.model.language.dates import stamp

@@ -11,9 +11,9 @@ from clawmem.learning.adapt import PATH, adapt, current_adaptation
 from clawmem.learning.by_model.telemetry import Extraction
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn_from
-from clawmem.learning.pending import after_cursor
 from clawmem.learning.promote import promote
 from clawmem.learning.rules.rules import statements
+from clawmem.learning.unread import after_cursor
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.model.facts.draft import draft_from_record

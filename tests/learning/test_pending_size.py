@@ -13,10 +13,11 @@ import pytest
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.background import exact_counter
-from clawmem.learning import pending as learning_pending
+from clawmem.learning import unread as learning_unread
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
-from clawmem.learning.pending import pending, reader_of, unread_by_harness, waiting_count
+from clawmem.learning.pending import pending
+from clawmem.learning.unread import reader_of, unread_by_harness, waiting_count
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
@@ -106,7 +107,7 @@ def test_days_behind_the_task_are_counted_and_not_read(vault: Vault, caller: Cal
         read.append(path)
         return parse(data, path)
 
-    monkeypatch.setattr(learning_pending, "parse_events", recorded)
+    monkeypatch.setattr(learning_unread, "parse_events", recorded)
     assert pending(vault, caller, most_events=2).waiting == 20
     assert [path[-8:-6] for path in read] == ["10"]
     assert waiting_count(vault) == 20

@@ -16,8 +16,8 @@ from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
-from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact import UNSET_ID, Fact
 from clawmem.model.proposals.proposal import (
     ADD,
     END,

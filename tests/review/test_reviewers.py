@@ -15,8 +15,7 @@ from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import UNSET_ID, Fact
 from clawmem.model.proposals.proposal import ADD, BY_KIND, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change

@@ -155,6 +155,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
     ("clawmem.extensions.wiki.web.notes", "*titles"): lambda: [r"`[^`]+`|(?<!\w)Jane(?!\w)"],
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
+    ("clawmem.extensions.governance.principle", "source"): lambda: [r"\bprint\("],
     ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],

@@ -21,8 +21,8 @@ from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Catalog, is_single
-from clawmem.model.facts.draft import UNSET_ID, Draft
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, FactLink, is_given_by_person
+from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, UNSET_ID, Fact, FactLink, is_given_by_person
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.language.dates import stamp

@@ -26,8 +26,8 @@ from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.why import find_event
 from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope, fact_change
-from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
-from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact import SUPERSEDED, UNSET_ID, Fact, FactLink, is_low_trust
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words

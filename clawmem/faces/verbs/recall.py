@@ -174,7 +174,7 @@ def recall(
     user = here.vault.settings.words("user.name")
     theirs = beside.statements() if beside else ()
     most_asked = max((_asked_words(asked, statement) for statement in theirs), default=0)
-    first = [hit for hit in result.ranking if _asked_words(asked, hit.text) >= most_asked]
+    first = [hit for hit in result.ranking if not most_asked or _asked_words(asked, hit.text) >= most_asked]
     after = [hit for hit in result.ranking if hit not in first]
     lines = hit_lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in hit_lines(result, result.nearest, asked, user, explain=False)]
@@ -341,8 +341,8 @@ def _date_and_who(other_hit: RecallHit, user: str) -> tuple[str | None, str]:
     else:
         assert isinstance(hit, FactHit)
         date = said_on(hit.fact) or hit.fact.timestamp[:10]
-        said = hit.fact.trust if hit.fact.source_event else None  # not by the agent that read the message
-        who = other_hit.speaker or said or hit.fact.agent or person_of(hit.fact) or hit.fact.trust or _USER
+        trust = hit.fact.trust if hit.fact.source_event else None  # not by the agent that read the message
+        who = other_hit.speaker or trust or hit.fact.agent or person_of(hit.fact) or hit.fact.trust or _USER
     return date, user if who == _USER else who
 
 

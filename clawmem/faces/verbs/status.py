@@ -11,7 +11,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.learning.pending import unread_by_harness
+from clawmem.learning.unread import unread_by_harness
 from clawmem.llm.presets import PRESETS
 from clawmem.memory.health.status import FRESH, LearningState, Status, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import status as act

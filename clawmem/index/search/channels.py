@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from clawmem.index.search.by_tier import within_reach
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
@@ -405,7 +406,8 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(parts), tuple(values)
 
 
-def names_in(question: str, user: str = "user") -> list[str]:
+@lru_cache(maxsize=500)
+def names_in(question: str, user: str = "user") -> tuple[str, ...]:
     """Return everything in a question that can be the name of a subject, in normal form: up to four words in a row.
 
     `user` is the name of the person who says "I".
@@ -420,7 +422,7 @@ def names_in(question: str, user: str = "user") -> list[str]:
         names.add("user")
         names.add("the user")
         names.add(normal(user))
-    return sorted(names - {""})
+    return tuple(sorted(names - {""}))
 
 
 def _list(numbers: Iterable[int]) -> str:

@@ -57,6 +57,9 @@ class KeywordEngine(Protocol):
     def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
         """Return those of the given texts that have one of the words."""
 
+    def rows(self, words: Sequence[str], most: int) -> list[int]:
+        """Return the texts that have one of the words, at most `most`, in no order."""
+
     def terms(self, begin: str) -> list[str]:
         """Return the words of all texts, without endings and accents, that begin with some letters."""
 
@@ -109,8 +112,9 @@ ENOUGH = 20
 _LEAST_WEIGHT = 1e-6  # what FTS5 gives a word that half of the texts have
 # How many answers are kept: lists of up to some hundred texts, and counts.
 _LISTS = 64
-_COUNTS = 2_000
+COUNTS = 2_000
 
+_Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 
 
@@ -164,7 +168,7 @@ class FtsEngine:
             return []
         if not (thorough and self._reuses):
             return self._best(phrases, limit, thorough)
-        return _kept(self._lists, _LISTS, (" OR ".join(phrases), limit), lambda: self._best(phrases, limit, thorough))
+        return kept(self._lists, _LISTS, (" OR ".join(phrases), limit), lambda: self._best(phrases, limit, thorough))
 
     def _best(self, phrases: Sequence[str], limit: int, thorough: bool) -> list[Match]:
         if (few := self._ranked_apart(phrases)) is not None:
@@ -202,6 +206,12 @@ class FtsEngine:
             (" OR ".join(phrases), _list(rows)),
         )
         return {n for (n,) in found}
+
+    def rows(self, words: Sequence[str], most: int) -> list[int]:
+        """Return the texts that have one of the words, at most `most`, without ranking them."""
+        query = f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?"
+        found = self._database.execute(query, (phrases, most)) if (phrases := " OR ".join(phrases_of(words))) else ()
+        return [n for (n,) in found]
 
     def terms(self, begin: str) -> list[str]:
         """Return the words of all texts, without endings and accents, that begin with some letters."""
@@ -284,7 +294,7 @@ class FtsEngine:
     def _count(self, phrase: str, limit: int) -> int:
         if not self._reuses:
             return self._counted(phrase, limit)
-        return _kept(self._counts, _COUNTS, (phrase, limit), lambda: self._counted(phrase, limit))
+        return kept(self._counts, COUNTS, (phrase, limit), lambda: self._counted(phrase, limit))
 
     def _counted(self, phrase: str, limit: int) -> int:
         query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?)"
@@ -335,9 +345,7 @@ def _phrase(word: str) -> str:
     return '"' + spaced(word).replace('"', '""').replace("\0", " ") + '"'
 
 
-def _kept(
-    answers: dict[tuple[str, int], _Answer], most: int, asked: tuple[str, int], ask: Callable[[], _Answer]
-) -> _Answer:
+def kept(answers: dict[_Asked, _Answer], most: int, asked: _Asked, ask: Callable[[], _Answer]) -> _Answer:
     """Return the answer that is kept, or ask. The one that was not used for longest is dropped."""
     found = answers.pop(asked) if asked in answers else ask()
     answers[asked] = found

@@ -14,10 +14,11 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import cache
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted
-from clawmem.index.tables.keyword import KeywordEngine, Match
+from clawmem.index.tables.keyword import COUNTS, KeywordEngine, Match, kept
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import FORGOTTEN, RETRACTED
 from clawmem.model.language.text import counted
@@ -42,28 +43,40 @@ from clawmem.model.search.passage import PART, SPREAD, row_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-Allows = Callable[[AccessMark], bool]
-"""Whether a viewer may see what has a mark."""
 IsOf = Callable[[Event], bool]  # whether a message is of a person
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
-_HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
-_IN_PARTS = "mark IN (SELECT mark FROM temp.partly)"
-_OF_FACT, _OF_EVENT, _OF_SOURCE = (_HIDES.format(name) for name in ("fact", "event", "source"))
-_HIDDEN_SOURCE = f"SELECT 1 FROM main.event AS source WHERE {{}} AND {_OF_SOURCE}"
-_GONE = " OR ".join(f"instr({{0}}.line, '\"{reason}')" for reason in FORGOTTEN)
-_FORGOTTEN = f"({{0}}.status = '{RETRACTED}' AND ({_GONE}))"
-# What was learned from a message is for those who may see the message, and what was to be forgotten for nobody.
-_VISIBLE = f"NOT ({_HIDES}) AND NOT {_FORGOTTEN} AND ({{0}}.event IS NULL OR NOT EXISTS" + (
-    f" ({_HIDDEN_SOURCE.format('source.id = {0}.event')}))"
+_ALL, _IN_PART = 2, 1  # what `shown` returns of a mark: all may be seen, or parts
+_HIDES = f"{{0}}.mark IS NOT NULL AND shown({{0}}.mark) < {_ALL}"
+_IN_PARTS = f"mark IS NOT NULL AND shown(mark) = {_IN_PART}"
+_GONE = " OR ".join(f"instr(line, '\"{reason}')" for reason in FORGOTTEN)
+# What was learned from a message is for those who may see the message, and what was to be forgotten for nobody. The
+# limit lets only the marks of messages be read of which there are facts.
+_HIDDEN_FACTS = f"""
+SELECT n FROM main.fact WHERE {_HIDES.format("fact")}
+UNION SELECT n FROM main.fact WHERE status = '{RETRACTED}' AND ({_GONE})
+UNION SELECT n FROM (SELECT fact.n, source.mark FROM main.event AS source INDEXED BY event_mark CROSS JOIN main.fact
+ ON fact.event = source.id WHERE source.mark IS NOT NULL LIMIT -1) AS source WHERE {_HIDES.format("source")}
+"""
+_HIDDEN_EVENTS = f"""
+SELECT n FROM main.event INDEXED BY event_mark WHERE mark IS NOT NULL AND NOT shown(mark)
+UNION SELECT n FROM main.event WHERE role = 'note' AND mark IS NULL
+UNION SELECT line.n FROM main.event AS line CROSS JOIN main.event AS source ON source.n = line.place
+ WHERE line.sitting = '' AND {_HIDES.format("source")}
+"""
+# The notes and pages of a memory are written for those who may see all of it; an agent also has its own. Links are
+# shown between facts that the viewer may see, without the reason, which nobody marked.
+_SEES = "SELECT 1 FROM main.fact AS target WHERE target.id = {} AND shows_fact(target.n)"
+_TO = _SEES.format("json_extract(link.value, '$.to')")
+_LINKS = (
+    "(SELECT json_group_array(json_remove(link.value, '$.reason')) FROM json_each(line, '$.links') AS link"
+    f" WHERE EXISTS ({_TO}))"
 )
-# The notes and pages of a memory are written for those who may see all of it; an agent also has its own. Links name
-# other facts, with reasons, and a fact may be replaced by one that the viewer may not see.
-_HEIR = f"SELECT 1 FROM main.fact AS heir WHERE heir.id = json_extract(fact.line, '$.superseded_by') AND {_VISIBLE}"
+_HEIR = _SEES.format("json_extract(fact.line, '$.superseded_by')")
+_LINKED = f"CASE WHEN instr(line, '\"links\"') THEN json_set(line, '$.links', json({_LINKS})) ELSE line END"
 _LINE = (
-    f"CASE WHEN instr(line, '\"superseded_by\"') AND NOT EXISTS ({_HEIR.format('heir')})"
-    " THEN json_remove(line, '$.links', '$.superseded_by')"
-    " WHEN instr(line, '\"links\"') THEN json_remove(line, '$.links') ELSE line END"
+    f"CASE WHEN instr(line, '\"superseded_by\"') AND NOT EXISTS ({_HEIR})"
+    f" THEN json_remove({_LINKED}, '$.superseded_by') ELSE {_LINKED} END"
 )
 # What differs in the rows that are shown.
 _CHANGED = {
@@ -80,21 +93,19 @@ _CHANGED = {
         }.items()
     },
 }
+# A query that sees several states shows no row that came in meanwhile, and none that was marked.
 _VIEWS = {
-    "fact": f"SELECT {{columns}} FROM main.fact WHERE {_VISIBLE.format('fact')}",
-    "event": f"SELECT {{columns}} FROM main.event WHERE (NOT ({_OF_EVENT}) OR {_IN_PARTS})"
-    " AND (role != 'note' OR mark IS NOT NULL)"
-    f" AND (sitting != '' OR NOT EXISTS ({_HIDDEN_SOURCE.format('source.n = event.place')}))",
-    "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.viewer)",
-    "edge": "SELECT * FROM main.edge WHERE EXISTS (SELECT 1 FROM fact WHERE fact.n = edge.n)",
+    "fact": f"SELECT {{columns}} FROM main.fact WHERE shows_fact(n) AND NOT ({_HIDES.format('fact')})",
+    "event": "SELECT {columns} FROM main.event WHERE shows_event(n) AND (mark IS NULL OR shown(mark))",
+    "note": "SELECT * FROM main.note WHERE owner != '' AND owner = viewer()",
+    "edge": "SELECT * FROM main.edge WHERE EXISTS (SELECT 1 FROM fact WHERE fact.n = edge.n)"
+    f" AND (kind = 'related' OR EXISTS ({_SEES.format('edge.target')}))",
     "entity": "SELECT * FROM main.entity WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = entity.name)",
     "alias": "SELECT * FROM main.alias WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = alias.name)",
     "dispute": "SELECT * FROM main.dispute WHERE 0",
     "broken": "SELECT * FROM main.broken WHERE 0",
-    "total": "SELECT facts - (SELECT count(*) FROM (SELECT n FROM main.fact WHERE "
-    f"{_OF_FACT} UNION SELECT n FROM main.fact INDEXED BY fact_entity WHERE {_FORGOTTEN.format('fact')}"
-    " UNION SELECT fact.n FROM main.event AS source CROSS JOIN main.fact ON fact.event = source.id"
-    f" WHERE {_OF_SOURCE})) AS facts, (SELECT coalesce(sum(seal), 0) FROM fact) AS seals FROM main.total",
+    "total": "SELECT facts - hidden_facts() AS facts, (SELECT coalesce(sum(seal), 0) FROM fact) AS seals"
+    " FROM main.total",
 }
 
 
@@ -194,7 +205,7 @@ def for_everybody(vault: Vault, moment: str) -> Vault:
 
 def hidden_facts(index: Index) -> set[str]:
     """Return the ids of the facts that the index has and does not show."""
-    query = "SELECT id FROM main.fact WHERE n NOT IN (SELECT n FROM fact)"
+    query = "SELECT id FROM main.fact WHERE NOT shows_fact(n)"
     return {name for (name,) in index.database.execute(query)} if index.is_restricted else set()
 
 
@@ -223,57 +234,118 @@ def for_viewer(vault: Vault, index: Index) -> Iterator[None]:
         )
     moment, owner = vault.viewer.moment(), "" if vault.viewer.names else vault.viewer.agent or ""
     own = [(person, grants_to(rules.grants, person, moment)) for person in viewers]
-
-    def allows(mark: AccessMark) -> bool:
-        return all(verdict(rules.policy, grants, person, mark, moment).allowed for person, grants in own)
-
-    with restricted(index, allows, owner):
+    (version,) = index.database.execute("PRAGMA data_version").fetchone()
+    state = version, index.database.total_changes, rules.policy, own, owner
+    if index.shown is None or index.shown[0] != state:
+        index.shown = None
+        index.shown = state, _Shown(index.database, rules.policy, own, moment, owner)
+    with _restricted(index, index.shown[1]):
         yield
+
+
+class _Shown:
+    """What viewers may see of an index, each of them: what is hidden of the facts and events that it has now, and what
+    a mark hides. Finding it takes as long as a search, so it is kept for as long as the index and their rights stay."""
+
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        policy: Policy,
+        own: Sequence[tuple[Person, Sequence[Grant]]],
+        moment: str,
+        owner: str,
+    ) -> None:
+        self._sees = cache(
+            lambda mark: [verdict(policy, grants, person, mark, moment).allowed for person, grants in own]
+        )
+        self._people = [person for person, _ in own]
+        self.owner = owner
+        self.parts_of = cache(self._parts_of)
+        self.counts: tuple[dict[Any, int], dict[Any, int]] = {}, {}
+        self._define_in(database)
+        rows = database.execute("SELECT (SELECT max(n) FROM main.fact), (SELECT max(n) FROM main.event)").fetchone()
+        self.last_fact, self.last_event = (last or 0 for last in rows)
+        self.facts = {n for (n,) in database.execute(_HIDDEN_FACTS)}
+        self.events = {n for (n,) in database.execute(_HIDDEN_EVENTS)}
+        marked = database.execute(f"SELECT n, mark FROM main.event INDEXED BY event_mark WHERE {_IN_PARTS}")
+        self.pieces = {n: {n * SPREAD + PART + at for at in self.parts_of(mark) or ()} for n, mark in marked}
+        self.columns = {
+            name: [row[1] for row in database.execute(f"PRAGMA main.table_info({name})")] for name in _VIEWS
+        }
+
+    def _define_in(self, database: sqlite3.Connection) -> None:
+        for name, count, function in (
+            ("shown", 1, self.shown),
+            ("shows_fact", 1, self.shows_fact),
+            ("shows_event", 1, self.shows_event),
+            ("hidden_facts", 0, lambda: len(self.facts)),
+            ("viewer", 0, lambda: self.owner),
+            ("sealed", -1, checksum),
+            ("cut", 2, lambda line, mark: _cut(line, self.parts_of(mark) or {})),
+        ):
+            database.create_function(name, count, function, deterministic=True)
+
+    def shown(self, mark: str) -> int:
+        """Return whether all may be seen of what has a mark, or parts of it, or nothing."""
+        parts = self.parts_of(mark)
+        return _ALL if parts is None else _IN_PART * bool(parts)
+
+    def shows_fact(self, n: int) -> bool:
+        """Return whether the fact in a row may be seen."""
+        return n not in self.facts and n <= self.last_fact
+
+    def shows_event(self, n: int) -> bool:
+        """Return whether the event in a row may be seen, or parts of it."""
+        return n not in self.events and n <= self.last_event
+
+    def shows_piece(self, piece: int) -> bool:
+        """Return whether the piece of an event may be seen. Of a message that is shown in parts, only these are."""
+        n = piece // SPREAD
+        return self.shows_event(n) and (n not in self.pieces or piece in self.pieces[n])
+
+    def _parts_of(self, text: str) -> Mapping[int, str] | None:
+        """Return the words of the parts that are shown of what has a mark, by their numbers; None for all of it."""
+        mark = mark_in(text)
+        if self._allows(mark):
+            return None
+        return {at: part.words for at, part in enumerate(mark.parts) if self._allows(mark.of_part(part))}
+
+    def _allows(self, mark: AccessMark) -> bool:
+        # Many speakers have marks that differ in nothing else.
+        speaker, sees = mark.speaker or "", self._sees(mark._replace(speaker=None))
+        pairs = zip(sees, self._people, strict=True)
+        return all(allowed or (speaker and person.is_named(speaker)) for allowed, person in pairs)
 
 
 @contextmanager
-def restricted(index: Index, allows: Allows, owner: str) -> Iterator[None]:
-    """Let the index show only what `allows` lets through, and notes only of the agent `owner` ('' for none)."""
+def _restricted(index: Index, seen: _Shown) -> Iterator[None]:
+    """Let the index show only what may be seen."""
     database, engines = index.database, (index.engine, index.passage_engine)
-    marks = "SELECT mark FROM main.fact WHERE mark IS NOT NULL UNION SELECT mark FROM main.event WHERE mark IS NOT NULL"
-    known = {text: mark_in(text) for (text,) in database.execute(marks).fetchall()}
-    allowed = [text for text, mark in known.items() if allows(mark)]
-    parts = {
-        text: {place: part.words for place, part in enumerate(mark.parts) if allows(mark.of_part(part))}
-        for text, mark in known.items()
-        if mark.parts and text not in allowed
-    }
-    partly = {text: shown for text, shown in parts.items() if shown}
     try:
-        for table, texts in (("allowed", allowed), ("partly", list(partly))):
-            database.execute(f"CREATE TEMP TABLE {table} (mark TEXT PRIMARY KEY) WITHOUT ROWID")
-            database.executemany(f"INSERT INTO temp.{table} VALUES (?)", [(text,) for text in texts])
-        database.execute("CREATE TEMP TABLE viewer (owner TEXT)")
-        database.execute("INSERT INTO temp.viewer VALUES (?)", (owner,))
-        database.create_function("sealed", -1, checksum, deterministic=True)
-        database.create_function("cut", 2, lambda line, mark: _cut(line, partly[mark]), deterministic=True)
         for name, query in _VIEWS.items():
-            columns = [row[1] for row in database.execute(f"PRAGMA main.table_info({name})")]
-            shown = ", ".join(_CHANGED.get(f"{name}.{column}", column) for column in columns)
-            database.execute(f"CREATE TEMP VIEW {name} AS {query.replace('{columns}', shown)}")
+            selected = ", ".join(_CHANGED.get(f"{name}.{column}", column) for column in seen.columns[name])
+            database.execute(f"CREATE TEMP VIEW {name} AS {query.replace('{columns}', selected)}")
         index.database = _Unhinted(database)  # type: ignore[assignment]
-        index.is_restricted, index.partly = True, frozenset(partly)
-        index.engine = _Permitted(engines[0], lambda rows: _among(database, "fact", rows))
-        index.passage_engine = _Permitted(engines[1], lambda pieces: _visible_pieces(database, pieces, partly))
+        index.is_restricted, index.is_cut = True, lambda mark: mark is not None and seen.shown(mark) == _IN_PART
+        visible = (
+            lambda rows: {n for n in rows if seen.shows_fact(n)},
+            lambda pieces: _visible_pieces(database, pieces, seen),
+        )
+        index.engine, index.passage_engine = map(_Permitted, engines, visible, seen.counts)
         yield
     finally:
-        index.database, index.is_restricted, index.partly = database, False, frozenset()
+        index.database, index.is_restricted, index.is_cut = database, False, lambda _: False
         index.engine, index.passage_engine = engines
         for name in _VIEWS:
             database.execute(f"DROP VIEW IF EXISTS temp.{name}")
-        for name in ("allowed", "partly", "viewer"):
-            database.execute(f"DROP TABLE IF EXISTS temp.{name}")
 
 
-def _among(database: sqlite3.Connection, table: str, rows: Collection[int]) -> set[int]:
-    """Return those of some rows that the viewer may see."""
-    query = f"SELECT {table}.n FROM json_each(?) AS given CROSS JOIN {table} ON {table}.n = given.value"
-    return {n for (n,) in database.execute(query, (json.dumps(list(rows)),))} if rows else set()
+def _visible_pieces(database: sqlite3.Connection, pieces: Collection[int], seen: _Shown) -> set[int]:
+    """Return those of some pieces of events and notes, whose numbers are negative, that the viewer may see."""
+    query = "SELECT note.n FROM json_each(?) AS given CROSS JOIN note ON note.n = given.value"
+    of_notes = {piece: -row_of(piece) for piece in pieces if piece < 0}
+    notes = {n for (n,) in database.execute(query, (json.dumps([*of_notes.values()]),))} if of_notes else ()
+    return {piece for piece in pieces if (of_notes[piece] in notes if piece < 0 else seen.shows_piece(piece))}
 
 
 def _cut(line: str, parts: Mapping[int, str]) -> str:
@@ -282,23 +354,6 @@ def _cut(line: str, parts: Mapping[int, str]) -> str:
     text = record["text"]
     shown = " … ".join(sorted(parts.values(), key=text.find))
     return json.dumps({**record, "text": shown}, ensure_ascii=False)
-
-
-def _visible_pieces(
-    database: sqlite3.Connection, pieces: Collection[int], partly: Mapping[str, Mapping[int, str]]
-) -> set[int]:
-    """Return those of some pieces of events and notes, whose numbers are negative, that the viewer may see."""
-    rows = {piece: row_of(piece) for piece in pieces}
-    events = _among(database, "event", {row for row in rows.values() if row >= 0})
-    notes = _among(database, "note", {-row for row in rows.values() if row < 0})
-    query = "SELECT n, mark FROM json_each(?) AS given CROSS JOIN main.event AS event ON event.n = given.value"
-    found = database.execute(f"{query} WHERE {_IN_PARTS}", (json.dumps(list(events)),)) if partly and events else ()
-    parts = {n: {n * SPREAD + PART + place for place in partly[mark]} for n, mark in found}
-    return {
-        piece
-        for piece, row in rows.items()
-        if (row in events and (row not in parts or piece in parts[row]) if row >= 0 else -row in notes)
-    }
 
 
 class _Unhinted:
@@ -322,9 +377,12 @@ class _Unhinted:
 class _Permitted:
     """A keyword engine without the texts of some rows: it ranks, counts and knows the words of the others alone."""
 
-    def __init__(self, engine: KeywordEngine, visible: Callable[[Collection[int]], set[int]]) -> None:
+    def __init__(
+        self, engine: KeywordEngine, visible: Callable[[Collection[int]], set[int]], counts: dict[Any, int]
+    ) -> None:
         self._engine = engine
         self._visible = visible
+        self._counts = counts
         self.name = engine.name
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
@@ -351,7 +409,16 @@ class _Permitted:
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
-        return len(self.search(words, most, thorough=True))
+        return kept(self._counts, COUNTS, (*words, most), lambda: self._counted(words, most))
+
+    def _counted(self, words: Sequence[str], most: int) -> int:
+        wide = 2 * most
+        while True:
+            found = self._engine.rows(words, wide)
+            visible = len(self._visible(found))
+            if visible >= most or len(found) < wide:
+                return min(visible, most)
+            wide *= 4
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)

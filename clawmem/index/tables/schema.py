@@ -81,6 +81,7 @@ CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
 CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
 CREATE INDEX fact_guardrail ON fact (realm) WHERE category = 'guardrail';
+CREATE INDEX fact_retracted ON fact (n) WHERE status = 'retracted';
 CREATE INDEX fact_mark ON fact (mark) WHERE mark IS NOT NULL;
 CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
 CREATE INDEX fact_order ON fact
@@ -124,6 +125,8 @@ CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, as
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX event_day ON event (day, n, kind, harness);
 CREATE INDEX event_mark ON event (mark) WHERE mark IS NOT NULL;
+CREATE INDEX event_note ON event (n) WHERE role = 'note' AND mark IS NULL;
+CREATE INDEX event_line ON event (place) WHERE sitting = '';
 CREATE INDEX event_run ON event (day, n) WHERE kind = 2;
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
 CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;

@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from _thread import get_ident  # hot verbs do not import `threading`
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from clawmem.index.tables.keyword import EngineMissing, KeywordEngine, open_engine
 from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION, SqliteStore, connect, roll_back
@@ -41,8 +42,8 @@ class Index(SqliteStore):
 
     `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could not be done. `at`
     is the commit that it was last known to describe. `kept` says whether it outlives this process. `is_restricted`
-    means that it shows only what somebody may see: files and the history then show more. `partly` has the marks of the
-    messages of which it shows parts.
+    means that it shows only what somebody may see: files and the history then show more. `is_cut` tells
+    of a mark, or None, whether only parts are shown of the messages with it.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class Index(SqliteStore):
         self.at: str | None = None
         self.kept = True
         self.is_restricted = False
-        self.partly: frozenset[str] = frozenset()
+        self.is_cut: Callable[[str | None], bool] = lambda _: False
+        # What was last shown to somebody who may not see everything, by the state of the index and their rights.
+        self.shown: tuple[object, Any] | None = None
         # The inode and the path of the file, and the keyword engine that was asked for.
         self.place: tuple[int, str, str] | None = None
 

@@ -99,6 +99,10 @@ class WhooshEngine:
         """Return those of the texts that have one of the words. Raise EngineDamaged if the files cannot be read."""
         return {match.n for match in self._matches(words, len(rows), rows)}
 
+    def rows(self, words: Sequence[str], most: int) -> list[int]:
+        """Return the texts that have one of the words. Raise EngineDamaged if the files cannot be read."""
+        return [match.n for match in self._matches(words, most)]
+
     def terms(self, begin: str) -> list[str]:
         """Return the words of all texts, without endings and accents, that begin with some letters."""
         self._matches((begin,), 1)  # opens the reader

@@ -179,7 +179,7 @@ def _event_rows(index: Index, scores: Mapping[str, float]) -> ChannelHits:
     for name, score in scores.items():
         day, _, event_id = name.partition(" ")
         row = index.database.execute("SELECT n, mark FROM event WHERE id = ? AND day = ?", (event_id, day)).fetchone()
-        if row and row[1] not in index.partly:  # the vector is of the whole message
+        if row and not index.is_cut(row[1]):  # the vector is of the whole message
             found[row[0]] = score
     return ChannelHits(found)
 

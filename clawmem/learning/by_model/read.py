@@ -19,15 +19,8 @@ from clawmem.learning.by_model.telemetry import (
     trial_event,
 )
 from clawmem.learning.learn import LearnResult, learn_from
-from clawmem.learning.pending import (
-    MOST_EVENTS,
-    PendingTask,
-    Readers,
-    after_cursor,
-    pending,
-    reader_of,
-    waiting_count,
-)
+from clawmem.learning.pending import MOST_EVENTS, PendingTask, pending
+from clawmem.learning.unread import Readers, after_cursor, reader_of, waiting_count
 from clawmem.llm.budget import Account, Prices, Spent, amount
 from clawmem.llm.choice import Model, choose_model, further_readers, more_presets
 from clawmem.llm.client import Message, check_model, prices_of

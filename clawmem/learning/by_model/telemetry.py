@@ -35,7 +35,6 @@ from clawmem.model.records.event import (
 )
 from clawmem.model.records.event import model_run as model_run
 from clawmem.vault.state.reading_state import ReadingState
-from clawmem.vault.vault import Vault
 
 TRIAL = "test"
 APPLYING = "apply"
@@ -225,9 +224,3 @@ class Extraction(NamedTuple):
 
 
 BY_RULES = Extraction()
-
-
-def ledger_paths(vault: Vault, days: Collection[str] | None) -> list[str]:
-    """Return the vault paths of the ledger files of these days, or of all days, oldest first."""
-    found = sorted((vault.root / "ledger").glob("*.jsonl"))
-    return [f"ledger/{path.name}" for path in found if days is None or path.stem in days]

@@ -35,9 +35,8 @@ _REASONS = {
 }
 # Roles of the thing that a fact is about. The others only say who speaks or is mentioned.
 _ABOUT = frozenset(("about", "asked", "named"))
-# Predicates that name a close person: the relation itself, or the name of "Ada's husband".
-_RELATION_OF = relations()
 _KIN = frozenset(("spouse", "partner", "child", "parent", "sibling", "relative", "friend", "colleague"))
+# Predicates that name a close person: the relation itself, or the name of "Ada's husband".
 RELATION_PREDICATES = _KIN | {"name"}
 _WHOSE = re.compile(r"(?P<owner>.+)['’]s (?:[\w-]+ )*?(?P<noun>[\w-]+)")
 # Facts that matter for somebody's safety always get an entity.
@@ -195,7 +194,7 @@ def _owner(fact: Fact) -> str:
     if fact.predicate in _KIN:
         return fact.subject or ""
     whose = _WHOSE.fullmatch(fact.subject or "") if fact.predicate == "name" else None
-    return whose["owner"] if whose and _RELATION_OF.get(whose["noun"].lower()) in _KIN else ""
+    return whose["owner"] if whose and relations().get(whose["noun"].lower()) in _KIN else ""
 
 
 def _named(fact: Fact) -> list[str]:

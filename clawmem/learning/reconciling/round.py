@@ -44,8 +44,7 @@ from clawmem.learning.reconciling.round_state import LearningCandidate, RoundSta
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
 from clawmem.memory.facts.targets import Named
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact, trust_rank
+from clawmem.model.facts.fact import UNSET_ID, Fact, trust_rank
 from clawmem.model.facts.reach import OF_A_PROJECT
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement, one_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
@@ -27,7 +27,6 @@ from clawmem.index.search.lookup import (
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
 from clawmem.memory.scope import WriteScope, items_write
-from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import project_name, project_of_page
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
@@ -49,6 +48,9 @@ from clawmem.model.records.entity import (
     title_of,
 )
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.facts.draft import Draft  # its patterns take milliseconds to compile
 
 _MAX_SUGGESTIONS = 3
 _LONGEST_NAME = 4

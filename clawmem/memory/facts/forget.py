@@ -44,7 +44,6 @@ from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_pr
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_from_record, fact_to_record
-from clawmem.model.facts.draft import texts_in
 from clawmem.model.facts.fact import (
     ACTIVE,
     FACT_PREFIX,
@@ -92,6 +91,7 @@ from clawmem.model.records.session import (
     render_session,
     session_to_mapping,
 )
+from clawmem.model.records.strict_json import texts_in
 from clawmem.model.search.meant import (
     PERSON,
     SPECIAL,
@@ -247,9 +247,9 @@ def _plan(
     stated = _stated((*(placed.fact.fact for placed in meant.facts), *taught, *map(" ".join, meant.wordings)))
     hidden = _hidden(known, request, meant, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
-    told = any(not request or message.id != request.id for message in messages)
+    other_told = any(not request or message.id != request.id for message in messages)
     named = any(means(words, note.text) for words in meant.wordings for note in known.noted)
-    if not (meant.facts or certain or itself or told or named):
+    if not (meant.facts or certain or itself or other_told or named):
         return None
     notes: list[str] = []
 

@@ -83,7 +83,8 @@ def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
     return tuple(
         predicate.name
         for predicate in catalog.predicates.values()
-        if any(_asks(template, words, known) for template in predicate.questions)
+        if not known.isdisjoint(_last_words(predicate.questions))
+        and any(_asks(template, words, known) for template in predicate.questions)
     )
 
 
@@ -109,14 +110,19 @@ def predicates_called(catalog: Catalog, question: str) -> tuple[str, ...]:
     return tuple(name for name in catalog.predicates if any(_words(each) == words for each in spellings(catalog, name)))
 
 
-def spellings(catalog: Catalog, name: str) -> set[str]:
+def spellings(catalog: Catalog, name: str) -> frozenset[str]:
     """Return how facts of other programs may write a predicate: its name, also with `has`, and its phrases, each with
     spaces, with underscores, and with capitals in their place."""
+    return _spellings((name, f"has {name}", *catalog.predicates[name].phrases))
+
+
+@cache
+def _spellings(phrases: Sequence[str]) -> frozenset[str]:
     found = set()
-    for phrase in (name, f"has {name}", *catalog.predicates[name].phrases):
+    for phrase in phrases:
         words = phrase.replace("_", " ").split()
         found |= {" ".join(words), "_".join(words), words[0] + "".join(word.capitalize() for word in words[1:])}
-    return found
+    return frozenset(found)
 
 
 def _key(phrase: str) -> str:
@@ -145,6 +151,12 @@ def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:
             return False
         at = found + len(wanted)
     return True
+
+
+@cache
+def _last_words(templates: Sequence[str]) -> frozenset[str]:
+    ends = (choices for template in templates for choices in template.replace(GAP, " ").split()[-1:])
+    return frozenset(word for choices in ends for word in choices.split("|"))
 
 
 @cache

@@ -1,21 +1,21 @@
 """The draft: a requested fact before it has an id, a time and an entity."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, stated_in
-from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, Fact, FactLink
+from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, UNSET_ID, Fact, FactLink
 from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
 from clawmem.model.language.text import check_choice, check_statement, check_visible, one_line
 from clawmem.model.lifecycle.premises import without_own_record
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.strict_json import texts_in
 
-UNSET_ID = "new"
 # Only the vault sets the identity, status, recording times and counters.
 _OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded_by".split())
 _LONGEST_WORD = 80
@@ -230,19 +230,6 @@ def _check_verbatim(fact: Fact) -> None:
         check_visible(fact.source_text, "evidence")
     for text in texts_in([fact.details, fact.metadata, fact.extra]):
         check_visible(text, "text beside the fact")
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Yield every text in a JSON value, including keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield str(key)
-            yield from texts_in(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from texts_in(inner)
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ BESIDE = "beside"
 """The type of a link to a fact that a person kept although it contradicts this one: the conflict is settled."""
 
 DEFAULT_CATEGORY = "fact"
+UNSET_ID = "new"  # of a fact that the vault has not given an id
 DEFAULT_IMPORTANCE = 0.5
 
 

@@ -89,7 +89,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     first = written[0] if written and ("?" in text or written[0] not in _ALSO_ENGLISH) else ""
     if most > english and (most > 1 or any(first in words_of(code, "asking") for code in found)):
         return found
-    odd = {letter for letter in text.lower() if not letter.isascii() and letter.isalpha()}
+    odd = {letter for letter in text.lower() if not letter.isascii() and letter.isalpha()} if not text.isascii() else ()
     return tuple(code for code in found if odd <= set(rows(code)["letters"])) if most >= english and odd else ()
 
 

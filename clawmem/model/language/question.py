@@ -222,7 +222,7 @@ def is_first_person(question: str) -> bool:
 def time_asked(question: str, now: datetime) -> DaySpan | None:
     """Return the days that a question names, or None."""
     words = {word.lower() for word in _WORD.findall(question)}
-    english = not words.isdisjoint(TIME_WORDS) or any(character.isdigit() for character in question)
+    english = not words.isdisjoint(TIME_WORDS) or any(map(str.isdigit, question))
     if not english and not dated_languages(question):
         return None
     from clawmem.model.language.date_words import days_named  # its pattern takes milliseconds to compile

@@ -35,7 +35,7 @@ DAY_OF_MONTH = rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}"
 
 def one_line(text: str) -> str:
     """Return the text with all white space folded into single spaces, trimmed."""
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def without_emphasis(text: str) -> str:

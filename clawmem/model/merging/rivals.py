@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank
+from clawmem.model.facts.fact import SUPERSEDED, UNSET_ID, Fact, FactLink, is_low_trust, trust_rank
 from clawmem.model.language.text import all_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.merging.collisions import Facts, FiledFact, known_end_of_chain, replace_fact, superseded

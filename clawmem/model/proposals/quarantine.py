@@ -11,10 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from clawmem.model.facts.draft import texts_in
 from clawmem.model.facts.fact import Fact, is_low_trust
 from clawmem.model.records.event import is_from_outside, trust_limit
-from clawmem.model.records.strict_json import checksum
+from clawmem.model.records.strict_json import checksum, texts_in
 
 if TYPE_CHECKING:
     from clawmem.model.records.event import Event

@@ -305,7 +305,10 @@ def mark_text(mark: AccessMark) -> str:
 def mark_in(text: str) -> AccessMark:
     """Return the mark that a text of `mark_text` tells."""
     record = json.loads(text)
-    return mark_from(record, record.get("speaker"))._replace(decided=record.get("decided", False))
+    kinds, about, audience = (tuple(record.get(key, ())) for key in ("kinds", "about", "audience"))
+    parts = (AccessPart(part["words"], *(tuple(part.get(key, ())) for key in ("kinds", "about")))
+             for part in record.get("parts", ()))  # fmt: skip
+    return AccessMark(kinds, about, audience, record.get("speaker"), tuple(parts), record.get("decided", False))
 
 
 def event_of_mark(
@@ -496,6 +499,7 @@ def roles_of(policy: Policy) -> set[str]:
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(maxsize=10_000)
 def _form(name: str) -> str:
     """Return the common form of the spellings of a name: `Dr Chen` and `dr. chen`."""
     return " ".join(normal(name).replace(".", " ").split())

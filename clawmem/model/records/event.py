@@ -16,8 +16,6 @@ from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.strict_json import LEDGER_LINE_BYTES, read_json, refuse_unread
 
-_MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
-_TEXT_OR_NONE, _FLAG_OR_NONE, _OBJECT_OR_NONE = (str, type(None)), (bool, type(None)), (dict, type(None))
 EVENT_ROLES = ("user", "assistant", "system", "tool", "note")
 
 
@@ -44,6 +42,13 @@ class Event(NamedTuple):
     trust: str | None = None
 
 
+# What the values of a record are, where they are not null, and what is said of another one.
+_FORMS: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(Event._fields, (str, "not text")),
+    "recalled": (bool, "neither true nor false"),
+    "metadata": (dict, "not an object"),
+    "trust": (object, ""),
+}
 _THE_USER = frozenset("user human me myself i".split())
 # Kinds in which nobody speaks.
 SILENT_KINDS = ("tool_call", "app")
@@ -144,13 +149,18 @@ def may_ask_to_forget(event: Event) -> bool:
     return noted or is_of_person(event)
 
 
+# What "that" means has no word after it: "ignore that warning" is about a warning.
+_ALONE = r"(?=\W*$|\s*[,.;:!\u2013\u2014]|\s+-|\W+(?:please|and|bitte|und|it|it['’]s|i|we|keep|still|not|nicht|es)\b)"
 _TAKES_BACK = re.compile(
     r"\W*(?:(?:no|oh|ah|oops|ups|ok|okay|hmm|sorry|actually|nein|ach|moment|perdón|pardon|non)\b\W*){0,4}"
-    r"(?:(?:scratch|strike|cancel|disregard) that\b|(?:ignore|disregard) (?:that|my last|what i (?:just )?said)\b|"
-    r"i (?:take that back|misspoke|misread|mistyped)\b|wait\W+(?:no\b(?! (?:problem|one|idea|way|worries|rush))|"
-    r"(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b|i was wrong)|streich das\b|ignorier das\b|"
-    r"ich nehme das zurück|warte\W+(?:nein|doch)\b|olvida lo que dije|borra eso|espera\W+no\b|annule ça|"
-    r"attends?\W+non\b)",
+    r"(?:(?:(?:scratch|strike|cancel|disregard|ignore) that|(?:ignore|disregard) my last(?: (?:message|sentence|remark|"
+    r"comment|request|prompt|line|one))?|wait\W+no(?!\W+(?:no\W+)?(?:problem|one|idea|way|worries|rush)\b)|"
+    r"streich das|ignorier das|warte\W+(?:nein|doch(?! bitte))|borra eso|espera\W+no|annule ça|attends?\W+non)\b"
+    + _ALONE
+    + "|"
+    r"(?:ignore|disregard) what i (?:just )?said\b|i (?:take that back|misspoke|misread|mistyped)\b|"
+    r"wait\W+(?:(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b|i was wrong)|"
+    r"ich nehme das zurück|olvida lo que dije)",
     re.IGNORECASE,
 )
 
@@ -244,18 +254,16 @@ def event_from_record(record: Mapping[str, Any]) -> Event:
     for key in ("id", "timestamp", "role", "text"):
         if not isinstance(record.get(key), str):
             raise InvalidInput(f"the key '{key}' is missing or not text")
-    for key in _MAY_BE_TEXT:
-        if not isinstance(record.get(key), _TEXT_OR_NONE):
-            raise InvalidInput(f"the key '{key}' is not text")
-    if not isinstance(record.get("recalled"), _FLAG_OR_NONE):
-        raise InvalidInput("the key 'recalled' is neither true nor false")
-    if not isinstance(record.get("metadata"), _OBJECT_OR_NONE):
-        raise InvalidInput("the key 'metadata' is not an object")
-    known = {key: record[key] for key in Event._fields if key in record}
-    unknown = {key: value for key, value in record.items() if key not in Event._fields}
-    if unknown:
-        known["metadata"] = {**(known.get("metadata") or {}), **unknown}
-    return Event(**known)
+    for key, value in record.items():
+        form, why = _FORMS.get(key, (object, ""))
+        if value is not None and not isinstance(value, form):
+            raise InvalidInput(f"the key '{key}' is {why}")
+    unknown = record.keys() - _FORMS.keys()
+    if not unknown:
+        return Event(**record)
+    known = {key: value for key, value in record.items() if key not in unknown}
+    more = {key: record[key] for key in record if key in unknown}
+    return Event(**{**known, "metadata": {**(known.get("metadata") or {}), **more}})
 
 
 def render_events(events: Iterable[Event]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 from zlib import crc32
@@ -193,3 +193,16 @@ def _without_nul(value: Any) -> Any:
 def checksum(*parts: object) -> int:
     """Return the CRC-32 of the parts as text; changing a single byte always changes it."""
     return crc32("\x1f".join(map(str, parts)).encode(errors="surrogatepass"))
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, including keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner)

@@ -292,16 +292,16 @@ def _told_always(
 ) -> list[FactCandidate]:
     """Return those of the important facts that are told whatever the question is: for a project, rules and what the
     user is; outside of one what harms to forget, and all that is important where nothing is asked."""
-    told = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
+    always = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
     if not wish.wanted.of_work:
-        others = realms_of_work(on.source, [candidate.n for candidate in told]) if wish.question else {}
-        return [candidate for candidate in told if candidate.n in found or candidate.n not in others]
+        others = realms_of_work(on.source, [candidate.n for candidate in always]) if wish.question else {}
+        return [candidate for candidate in always if candidate.n in found or candidate.n not in others]
     of_all = _for_task().for_work(on, items, promoted)
     if wish.at_work:
-        told, of_all = (_for_task().told_at_work(on, wish, *each) for each in ((items, True), (of_all,)))
+        always, of_all = (_for_task().told_at_work(on, wish, *each) for each in ((items, True), (of_all,)))
     elif not _has_words(wish):
-        told = list(items)
-    chosen = {candidate.n for candidate in (*told, *of_all)}
+        always = list(items)
+    chosen = {candidate.n for candidate in (*always, *of_all)}
     return [candidate for candidate in items if candidate.n in chosen]
 
 

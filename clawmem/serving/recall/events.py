@@ -109,10 +109,10 @@ class _Held(NamedTuple):
     def judged(self, n: int, text: str, close: ChannelHits) -> tuple[bool, bool]:
         """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
         names, whose = self.question.names, self.question.whose
-        closeness = close.scores.get(n, 0.0)
-        has_kind = self.question.is_met(self.around(n), closeness, text)
+        closeness, around = close.scores.get(n, 0.0), self.around(n)
+        has_kind = self.question.is_met(around, closeness, text)
         has_kind = has_kind and self.question.has_kind(_CLOCK.sub("", text, count=1))  # a note's time is no answer
-        has_kind = has_kind and (closeness >= _CLEARLY or self.around(n) > 0 or not says_hardly(text))
+        has_kind = has_kind and (closeness >= _CLEARLY or around > 0 or not says_hardly(text))
         if not whose and self.question.unheard is None:
             return False, has_kind
         near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}

@@ -888,7 +888,12 @@ def _best(
         ]
         ranked.sort(key=lambda fact: -fact.score)
     ranked = behind_present(ranked, {} if hits["time"].ran else _announced(index, shown, asked_of))
-    best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
+    best, bare = list[RankedFact](), list[RankedFact]()
+    for fact in ranked:
+        (bare if only_named(row_of[fact.id], fact) else best).append(fact)
+        if len(best) == asked.limit:
+            break
+    best = [*best, *bare][: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda fact: not features[fact.id].own or features[fact.id].over)
     return [(row_of[fact.id], features[fact.id].tier, fact) for fact in best]

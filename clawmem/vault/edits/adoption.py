@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from clawmem.errors import ChangedMeanwhile, ClawmemError, InvalidInput
 from clawmem.model.facts.codec import parse_items, render_items
-from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import (
     FACT_PREFIX,
     GUARDRAIL,
+    UNSET_ID,
     Fact,
     check_reference,
     least_trust,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from clawmem.index.refresh.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.index.tables.rights import is_restricted, read_access
-from clawmem.index.tables.store import Index
+from clawmem.index.tables.store import Index, stores_kept_open
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
@@ -25,7 +26,7 @@ from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.vault import Vault
-from tests.conftest import NOW
+from tests.conftest import NOW, Command
 
 POLICY = """\
 people:
@@ -202,3 +203,33 @@ def test_many_marks_and_rows_are_decided_alike(vault: Vault, caller: Caller) -> 
             if not about or speaker == name or name in about["participants"]
         }  # fmt: skip
         assert {json.loads(line)["text"] for (line,) in seen} == wanted
+
+
+def test_what_a_viewer_may_see_is_asked_anew_where_the_memory_or_the_policy_changed(
+    vault: Vault, caller: Caller
+) -> None:
+    with stores_kept_open():
+        tell(with_policy(vault), caller, _SAID)
+        before = {"clara": texts(read_for(vault, "clara"), caller), "lucia": texts(read_for(vault, "lucia"), caller)}
+        assert before["clara"] == {text for _, text, metadata in _SAID if metadata != _HEALTH}
+        more = "The kitchen of Lucia is too cold for the biopsy."
+        tell(vault, caller, [("Dr. Alvarez", more, _HEALTH)])
+        assert texts(read_for(vault, "clara"), caller) == before["clara"]
+        assert texts(read_for(vault, "lucia"), caller) == before["lucia"] | {more}
+        assert texts(read_for(vault, "clara"), caller) == before["clara"]
+        with_policy(vault, POLICY.replace("rules: [", "rules: [{role: reception, may: health}, "))
+        assert texts(read_for(vault, "clara"), caller) == {more, *(text for _, text, _ in _SAID)}
+
+
+def test_links_between_facts_that_are_seen_are_shown_without_their_reasons(clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "vault" / "governance").mkdir(exist_ok=True)
+    (tmp_path / "vault" / "governance" / "access.yaml").write_text(POLICY)
+    words = ("Tea is green.", "Milk is white.", "Lucia has sarcoidosis.")
+    tea, milk, health = (clawmem("remember", each, "--json").data["facts"][0]["id"] for each in words)
+    clawmem("access", "mark", health, "--kind", "health")
+    clawmem("link", tea, milk, "-t", "contradicts", "--reason", "the lungs of Lucia")
+    clawmem("link", tea, health, "-t", "supports", "--reason", "the lungs of Lucia")
+    for verb in (("recall", "tea"), ("context", "tea"), ("show", tea), ("graph", "neighbors", tea)):
+        shown = clawmem("--viewer", "clara", *verb)
+        assert shown.code == 0 and tea in shown.out and health not in shown.out and "lungs" not in shown.out, verb
+    assert f"-contradicts-> {milk}" in clawmem("--viewer", "clara", "graph", "neighbors", tea).out

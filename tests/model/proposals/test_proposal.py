@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import NeedsDecision, Unreadable
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import UNSET_ID, Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.proposals.proposal import (
     ADD,

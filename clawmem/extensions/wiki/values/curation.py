@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.extensions.wiki.values.links import DeadTarget
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import GUARDRAIL, Fact, importance_of, trust_rank
+from clawmem.model.facts.fact import GUARDRAIL, UNSET_ID, Fact, importance_of, trust_rank
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal

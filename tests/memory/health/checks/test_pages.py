@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from clawmem.memory.health.checks.pages import alias_problems, read_review
 from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.doctor import Diagnosis, doctor
-from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import UNSET_ID, Fact
 from clawmem.model.proposals.proposal import (
     ADD,
     PROMOTE,
