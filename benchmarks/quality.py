@@ -30,8 +30,8 @@ from clawmem.learning.reconciling.entities import EntityTitles, place
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
-from clawmem.learning.reconciling.review import find_changed, resolve_correction
-from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
+from clawmem.learning.reconciling.review import resolve_correction
+from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
 from clawmem.learning.rules.rules import candidate_in, extract, statements
 from clawmem.learning.turn_end import looks_worth_keeping
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
@@ -235,12 +235,9 @@ class _Memory:
             known = list(self.facts.values())
         elif proposition.category == RETRACTION:
             return "refused"  # it hides a fact, and a person decides
-        elif states_change(proposition) and (changed := find_changed(proposition, self.facts.values())):
-            proposition, decision = changed
-            known = list(self.facts.values())
         else:
-            about = {normal(proposition.subject or ""), normal(f"the {proposition.scope}")}
-            known = [fact for fact in self.facts.values() if normal(fact.subject or "") in about]
+            about = normal(proposition.subject or "")
+            known = [fact for fact in self.facts.values() if normal(fact.subject or "") == about]
             decision = reconcile(proposition, known, self.catalog)
         if decision.outcome == NOOP and decision.targets:
             return NOOP

@@ -6,14 +6,13 @@ import hashlib
 import os
 import shlex
 import shutil
-import signal
 import stat
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
@@ -23,10 +22,6 @@ from clawmem.platform.processes import end_group
 
 # Seconds between two looks at the program, and for what it wrote last.
 _PAUSE, _LAST_WORDS = 0.02, 0.5
-# Seconds in which the processes that a program left behind have to be gone.
-_LEFT_SECONDS = 2.0
-# The option of Linux' prctl by which the orphans of all descendants become children of this process.
-_SET_CHILD_SUBREAPER = 36
 
 
 class ProgramRun(NamedTuple):
@@ -48,7 +43,7 @@ def run_within_limits(
     killed. At most `most_errors` bytes of stderr are kept. Raise OSError if the program cannot be started.
     """
     with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as folder:
-        return _run(words, data, seconds, environment, Path(folder), (most, most_errors))
+        return run_in_folder(words, Path(folder), seconds, environment, most, most_errors, data)
 
 
 def run_in_folder(
@@ -64,35 +59,8 @@ def run_in_folder(
     """Run the program once in a folder, with `given` on stdin, within the limits of `run_within_limits`.
 
     `program` is the file to execute, if it is another one than the first word names.
-
-    On Linux, processes that left its process group are killed, too. No thread may start a process meanwhile."""
-    with _orphans_killed() as kill_orphans:
-        return _run(words, data, seconds, environment, folder, (most, most_errors), kill_orphans, program)
-
-
-def edited_text(text: str, editor: str) -> str | None:
-    """Return a text as a person left it in an editor on this terminal; None if the editor failed.
-
-    `editor` is a command line such as `code --wait`. Raise OSError or ValueError if it cannot be started."""
-    with TemporaryDirectory(prefix="clawmem-") as folder:
-        path = Path(folder, "fact.txt")
-        path.write_text(f"{text}\n", encoding="utf-8")
-        ended = subprocess.run([*shlex.split(editor), str(path)], check=False)
-        return None if ended.returncode else path.read_text(encoding="utf-8", errors="replace")
-
-
-def _run(
-    words: Sequence[str],
-    data: bytes,
-    seconds: float,
-    environment: Mapping[str, str],
-    folder: Path,
-    limits: tuple[int, int],
-    kill_orphans: Callable[[], None] = lambda: None,
-    program: str | None = None,
-) -> ProgramRun:
+    """
     started = time.monotonic()
-    most, most_errors = limits
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=dict(environment),
@@ -105,11 +73,21 @@ def _run(
         code = _wait(process, readers[0], output, most, started + seconds)
     finally:
         _kill_group(process)
-        kill_orphans()
         for reader in readers:
             reader.join(1)
     took = round((time.monotonic() - started) * 1000)
     return ProgramRun(bytes(output[:most]), bytes(errors[:most_errors]), code, len(output) > most, took)
+
+
+def edited_text(text: str, editor: str) -> str | None:
+    """Return a text as a person left it in an editor on this terminal; None if the editor failed.
+
+    `editor` is a command line such as `code --wait`. Raise OSError or ValueError if it cannot be started."""
+    with TemporaryDirectory(prefix="clawmem-") as folder:
+        path = Path(folder, "fact.txt")
+        path.write_text(f"{text}\n", encoding="utf-8")
+        ended = subprocess.run([*shlex.split(editor), str(path)], check=False)
+        return None if ended.returncode else path.read_text(encoding="utf-8", errors="replace")
 
 
 def _start_threads(
@@ -164,61 +142,6 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill the process and the rest of its group, and collect it."""
     end_group(process, kill=True)
     process.wait()
-
-
-@contextmanager
-def _orphans_killed() -> Iterator[Callable[[], None]]:
-    """Yield a function that kills what the programs that were started meanwhile left behind.
-
-    Their orphans become children of this process, whatever their process group. Those in another session than this
-    process are not its own."""
-    if sys.platform != "linux":
-        yield lambda: None
-        return
-    import ctypes  # few runs need it
-
-    prctl = ctypes.CDLL(None).prctl
-    before = {number for number, _, _ in _processes()}
-    prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    try:
-        yield lambda: _kill_left_behind(before)
-    finally:
-        prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-
-
-def _kill_left_behind(before: set[int]) -> None:
-    if sys.platform == "win32":
-        return
-    ends = time.monotonic() + _LEFT_SECONDS
-    while (left := _left_behind(before)) and time.monotonic() < ends:
-        for number in left:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(number, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(number, os.WNOHANG)
-        time.sleep(_PAUSE / 4)
-
-
-def _left_behind(before: set[int]) -> set[int]:
-    """Return the new processes of other sessions that are children of this process, and all their descendants."""
-    processes = _processes()
-    fresh = [process for process in processes if process[0] not in before]
-    session = next(its for process, _, its in processes if process == os.getpid())
-    found = {process for process, parent, its in fresh if parent == os.getpid() and its != session}
-    while more := {process for process, parent, _ in fresh if parent in found} - found:
-        found |= more
-    return found
-
-
-def _processes() -> list[tuple[int, int, int]]:
-    """Return process id, parent and session of each process."""
-    found = []
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit():
-            with suppress(OSError, ValueError):
-                fields = (place / "stat").read_bytes().rpartition(b")")[2].split()
-                found.append((int(place.name), int(fields[1]), int(fields[3])))
-    return found
 
 
 # Read and run a program whose content a person allowed on this machine.

@@ -381,23 +381,12 @@ class Runtime:
         return VaultLocation(root, rule)
 
     def _refuse_incomplete(self, folder: Path, rule: str) -> None:
-        """Raise NoVault if the folder is a vault without `clawmem.yaml` or a clone without checked-out files."""
+        """Raise NoVault if the folder is a vault without `clawmem.yaml`."""
         if (folder / ".git" / "clawmem").is_dir():
             raise NoVault(
                 f"The vault {folder} has lost its {SETTINGS} ({rule}).",
                 f"Restore it with `git -C {folder} checkout HEAD -- {SETTINGS}`. If `clawmem init` was interrupted,"
                 " run it again.",
-            )
-        if git_dir_of(folder) is None:
-            return
-        from clawmem.vault.exchange.remote_process import unborn_clone
-
-        branch = unborn_clone(folder, self.environment)
-        if branch is not None:
-            raise NoVault(
-                f"{folder} is a clone of a vault without checked-out files ({rule}): HEAD of the remote names a branch"
-                " that does not exist.",
-                f"Check a branch out: `git -C {folder} switch {branch}`.",
             )
 
 

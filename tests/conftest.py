@@ -18,6 +18,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import pytest
 from hypothesis import HealthCheck, settings
 
+from clawmem.index.vectors.embed import UNRELATED, key_of
+from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages
+from clawmem.index.vectors.store import open_or_create_vectors, pack_vector
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept, is_accepted
@@ -47,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
+    gc.disable()  # nothing of what is collected is garbage
 
 
 def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Test]:
@@ -95,6 +99,7 @@ def pytest_collection_finish() -> None:
     """What was collected lives to the end: no collection of garbage looks at it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _use_memory(config: pytest.Config) -> None:
@@ -181,9 +186,12 @@ def _environment(home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def newborn(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """A vault as `init` leaves it, made once: thousands of tests begin with a copy."""
+    """A vault as `init` leaves it, with what the first command keeps of its YAML files: parsing them takes longer than
+    most commands. It is made once, and thousands of tests begin with a copy."""
     folder = tmp_path_factory.mktemp("newborn")
-    return Tree.of(create_vault(folder / "vault", _environment(folder / "home"), NOW).root)
+    vault = create_vault(folder / "vault", _environment(folder / "home"), NOW)
+    assert vault.settings and vault.catalog
+    return Tree.of(vault.root)
 
 
 @pytest.fixture(scope="session")
@@ -262,6 +270,23 @@ def once(vault_root: Path, environment: dict[str, str], _prepared: dict[str, _Pr
 @pytest.fixture
 def without_vectors() -> None:
     """The fresh vault wants no vectors: they are most of what its first heartbeat takes."""
+
+
+@pytest.fixture(scope="session")
+def _unrelated() -> list[tuple[bytes, bytes]]:
+    """The vectors of what unrelated people say, with their keys: no run for them in each vault, which takes longest."""
+    if missing_packages():
+        return []
+    model = LocalModel(whole=False)
+    return [(key_of(words), pack_vector(model.embed(words))) for words in UNRELATED]
+
+
+@pytest.fixture
+def unrelated_known(vault: Vault, _unrelated: list[tuple[bytes, bytes]]) -> None:
+    """The fresh vault has these vectors, as after an earlier run, and none of what it holds."""
+    vectors = open_or_create_vectors(vault)
+    vectors.store_vectors(NAME, _unrelated)
+    vectors.close()
 
 
 @pytest.fixture

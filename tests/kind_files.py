@@ -31,7 +31,7 @@ PRINCIPLE = b"no-tar:\n  rule: No tar.\n  reason: It sticks.\n  check: {regex: t
 
 # By kind: a path, a file that can be read, and one that cannot.
 FILES: dict[str, tuple[str, bytes, bytes]] = {
-    "settings": ("clawmem.yaml", b"format: 1\n", b"format: [1\n"),
+    "settings": ("clawmem.yaml", b"format: 1\nsemantic:\n  model: none\n", b"format: [1\n"),
     "predicate catalog": ("predicates.yaml", b"likes:\n  phrases: [loves]\n", b"likes: {\n"),
     "instructions": ("AGENTS.md", b"# For agents\n", CONFLICT),
     "memory page": ("MEMORY.md", b"# Memory\n", CONFLICT),

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from itertools import product
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from packaging.requirements import Requirement
@@ -66,20 +67,32 @@ def test_each_pin_is_exact_and_has_hashes_and_no_address() -> None:
         assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), pin
 
 
-def test_pip_refuses_a_file_whose_hash_differs(tmp_path: Path) -> None:
-    """The words of the lock are the words that pip checks."""
+@pytest.mark.parametrize(
+    ("program", "refusal"),
+    [("-m uv pip install --quiet", "Hash mismatch"), ("-m pip install", "DO NOT MATCH THE HASHES")],
+    ids=["uv", "pip"],
+)
+def test_a_file_whose_hash_differs_is_refused(tmp_path: Path, program: str, refusal: str) -> None:
+    """The words of the lock are the words that uv and pip check."""
     pin = next(text for text in LOCK.read_text("utf-8").split("\n") if text.startswith("iniconfig=="))
     version = pin.removeprefix("iniconfig==").rstrip(" \\")
-    (tmp_path / f"iniconfig-{version}-py3-none-any.whl").write_bytes(b"not what the lock names")
+    with ZipFile(tmp_path / f"iniconfig-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(
+            f"iniconfig-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: iniconfig\nVersion: {version}\n"
+        )
+        wheel.writestr(
+            f"iniconfig-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"iniconfig-{version}.dist-info/RECORD", "")
     arguments = ["--no-index", "--find-links", str(tmp_path), "--target", str(tmp_path / "site"), "--no-deps"]
     lines = re.search(r"^iniconfig==(?:.*\\\n)+.*\n", LOCK.read_text("utf-8"), flags=re.MULTILINE)
     assert lines is not None
     (tmp_path / "lock.txt").write_text(lines[0])
     process = subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--require-hashes", *arguments, "-r", str(tmp_path / "lock.txt")],
+        [sys.executable, *program.split(), "--require-hashes", *arguments, "-r", str(tmp_path / "lock.txt")],
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert process.returncode != 0
-    assert "DO NOT MATCH THE HASHES" in process.stderr, process.stderr
+    assert refusal in process.stderr, process.stderr

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 _INDEX = ".git/index"
-_SEARCH_INDEX = ".git/clawmem/index.sqlite"
+_STATE = ".git/clawmem"
+_SEARCH_INDEX = f"{_STATE}/index.sqlite"
 _HEADER, _ENTRY, _PATH = 12, struct.Struct(">6I"), 62  # of git's index: where entries begin, and the path in an entry
 
 
@@ -39,7 +40,7 @@ class Tree(NamedTuple):
 
     def write(self, root: Path) -> Path:
         """Write the tree into a new folder, with permissions and times, and return it. To git no file has changed, and
-        to clawmem not the search index."""
+        to clawmem neither the search index nor a YAML file that it has parsed."""
         root.mkdir(parents=True)
         for folder, mode in self.folders:
             os.mkdir(f"{root}/{folder}", mode)  # noqa: PTH102 - pathlib takes as long as the system
@@ -56,6 +57,9 @@ class Tree(NamedTuple):
         for path, target in self.links:
             (root / path).symlink_to(target)
         _renew(root / _SEARCH_INDEX)
+        for path in ("clawmem.yaml", "predicates.yaml"):
+            if f"{_STATE}/{path}.json" in statuses and path in statuses:
+                _restamp(root / _STATE / f"{path}.json", statuses[path])
         if _INDEX in statuses:
             index = root / _INDEX
             index.write_bytes(_refreshed(index.read_bytes(), statuses))
@@ -70,6 +74,12 @@ def _renew(search_index: Path) -> None:
         (identity,) = database.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
         renewed = f"{identity.rpartition(' ')[0]} {search_index.stat().st_ino}"
         database.execute("UPDATE meta SET value = ? WHERE key = 'identity'", (renewed,))
+
+
+def _restamp(parsed: Path, status: os.stat_result) -> None:
+    """Let the kept form of a YAML file count as that of its copy: its key ends with the inode of the file."""
+    key, bracket, rest = parsed.read_bytes().partition(b"]")
+    parsed.write_bytes(b"%s %d%s%s" % (key.rpartition(b" ")[0], status.st_ino, bracket, rest))
 
 
 def _refreshed(index: bytes, statuses: dict[str, os.stat_result]) -> bytes:

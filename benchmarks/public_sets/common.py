@@ -19,6 +19,7 @@ from benchmarks.measure import environment
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model, choose_model
 from clawmem.llm.client import check_model, prices_of
@@ -116,6 +117,15 @@ def hits_pattern(text: str, pattern: str) -> bool:
     if re.fullmatch(r"[a-z0-9][a-z0-9\s_\-/.:]*[a-z0-9]", wanted):
         return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", low) is not None
     return wanted in low
+
+
+def current_facts(vault: Vault) -> list[PlacedFact]:
+    """Return the facts of a vault that are neither replaced nor withdrawn."""
+    index = open_index(vault)
+    try:
+        return [placed for placed in all_facts(index) if placed.fact.is_current]
+    finally:
+        index.close()
 
 
 def places_with(vault: Vault, words: Sequence[str]) -> list[str]:

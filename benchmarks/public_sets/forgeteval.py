@@ -9,7 +9,8 @@ are the set's own scoring (bench/forgeteval/scoring.py); no model takes part.
 
 Each setup fact is one `remember`. A mutation names its target in words, and the verb finds it: `supersede WORDS NEW`
 (`remember NEW` where it finds no fact, or several), `forget WORDS --yes` to release, `forget WORDS --everywhere --yes`
-to purge. A case whose verb was refused is counted.
+to purge. A case whose verb was refused is counted, and so is over-deletion: a needed text that the setup had and that
+no current fact has at the end. The cases that fail are listed, with what each lacks or serves.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 from benchmarks.public_sets.common import (
     Memory,
     Options,
+    current_facts,
     folders,
     key_of,
     line_of,
@@ -33,8 +35,7 @@ from benchmarks.public_sets.common import (
     share,
 )
 from clawmem.errors import ClawmemError, InvalidInput
-from clawmem.memory.facts.forget import forget
-from clawmem.memory.facts.redact import RedactTarget, redact
+from clawmem.memory.facts.forget import erase, forget
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.model.facts.draft import draft_from_record
@@ -57,13 +58,15 @@ class ForgetCase(NamedTuple):
 
 class ForgetOutcome(NamedTuple):
     """What became of a case: the needed texts that are missing, the forbidden ones served for the question and for any
-    probe, where a purged text is left, and what the memory refused."""
+    probe, where a purged text is left, the needed texts that are in no current fact any more, and what the memory
+    refused."""
 
     case: ForgetCase
     missing: tuple[str, ...]
     served: tuple[str, ...]
     reachable: tuple[str, ...]
     left: tuple[str, ...]
+    deleted: tuple[str, ...]
     refused: tuple[str, ...]
 
     @property
@@ -134,6 +137,7 @@ def play(case: ForgetCase, folder: Path, options: Options) -> ForgetOutcome:
     memory, refused = Memory(folder, options), list[str]()
     for text in case.facts:
         _do(refused, lambda text=text: _remember(memory, text))
+    before = _stored(memory)
     for mutation in case.mutations:
         memory.later()
         _do(refused, lambda mutation=mutation: _mutate(memory, *mutation))
@@ -141,12 +145,15 @@ def play(case: ForgetCase, folder: Path, options: Options) -> ForgetOutcome:
     probes = "\n".join([answer, *(_answer(memory, name) for name in case.forbidden)])
     purged = [text for text in case.forbidden if any(items[0] == "purge" for items in case.mutations)]
     left = places_with(memory.vault, purged) if purged else []
+    stored = _stored(memory)
+    needed = [name for name in case.needed if name.casefold() in before]
     return ForgetOutcome(
         case,
         tuple(name for name in case.needed if name.casefold() not in answer),
         tuple(name for name in case.forbidden if name.casefold() in answer),
         tuple(name for name in case.forbidden if name.casefold() in probes),
         tuple(left),
+        tuple(name for name in needed if name.casefold() not in stored),
         tuple(refused),
     )
 
@@ -179,10 +186,11 @@ def _mutate(memory: Memory, operation: str, target: str, new: str = "") -> None:
     elif operation == "release":
         forget(vault, target, caller)
     else:
-        found, _ = forget(vault, target, caller, dry_run=True, everywhere=True)
-        texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *(event.text for event in found.events)))
-        stated = tuple(placed.fact.id for placed in found.facts)
-        redact(vault, RedactTarget(texts=tuple(texts), stated=stated), caller, "purged")
+        erase(vault, target, caller)
+
+
+def _stored(memory: Memory) -> str:
+    return "\n".join(placed.fact.fact for placed in current_facts(memory.vault)).casefold()
 
 
 def _answer(memory: Memory, question: str) -> str:
@@ -202,8 +210,16 @@ def run(cases: Sequence[ForgetCase], options: Options) -> dict[str, Any]:
         "table": [
             _row(group, [outcome for outcome in items if group in (None, outcome.case.group)]) for group in groups
         ],
+        "failed": "".join(f"\n{_failure(outcome)}" for outcome in items if not outcome.passed or outcome.deleted),
         "cases": [_record(outcome) for outcome in items],
     }
+
+
+def _failure(outcome: ForgetOutcome) -> str:
+    """Return what was wrong with a case, in one line."""
+    names = ("missing", "served", "deleted", "refused")
+    parts = [f"{name}: {' | '.join(texts)}" for name in names if (texts := getattr(outcome, name))]
+    return f"{outcome.case.group}, {outcome.case.name}: {'; '.join(parts)}"
 
 
 def _row(group: str | None, items: Sequence[ForgetOutcome]) -> Mapping[str, Any]:
@@ -213,6 +229,7 @@ def _row(group: str | None, items: Sequence[ForgetOutcome]) -> Mapping[str, Any]
         "cases": len(items),
         "pass %": share(sum(outcome.passed for outcome in items), len(items)),
         "pass %, probed": share(sum(outcome.probed for outcome in items), len(items)),
+        "over-deletion": sum(bool(outcome.deleted) for outcome in items),
         "right text missing": sum(bool(outcome.missing) for outcome in items),
         "forbidden text served": sum(bool(outcome.served) for outcome in items),
         "purged text left in the vault": f"{sum(bool(purge.left) for purge in purges)} of {len(purges)}",
@@ -227,7 +244,7 @@ def _record(outcome: ForgetOutcome) -> dict[str, Any]:
         "passed": outcome.passed,
         "probed": outcome.probed,
     }
-    names = ("missing", "served", "reachable", "left", "refused")
+    names = ("missing", "served", "reachable", "left", "deleted", "refused")
     return {**record, **{name: list(getattr(outcome, name)) for name in names}}
 
 

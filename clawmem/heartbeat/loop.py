@@ -1,13 +1,10 @@
-"""The heartbeat loop: it runs each step that is due once. A step that fails does not stop the others.
-
-How far a heartbeat is, by the seconds that each step took the last time on this machine.
-"""
+"""The heartbeat loop: it runs each step that is due once. A step that fails does not stop the others."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -25,7 +22,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp, week_began
 from clawmem.model.language.text import some_of
-from clawmem.model.progress import SECONDS, OnProgress, Progress, amount_of
+from clawmem.model.progress import OnProgress, Progress, amount_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.safety.secrets.find import redact
@@ -38,13 +35,10 @@ from clawmem.vault.state.heartbeat_state import (
     commits_between,
     heartbeat_lock,
     read_heartbeat_state,
-    read_step_seconds,
     rotate_log,
     write_heartbeat_state,
     write_last_run,
-    write_step_seconds,
 )
-from clawmem.vault.state.session_journal import LoggedError, log_error
 from clawmem.vault.vault import Vault
 
 
@@ -96,7 +90,6 @@ def run_heartbeat(
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds") if wait is None else wait):
             result = _run_locked(steps, run, report, complete=not only)
             write_last_run(vault, _last_run(caller, result))
-            _log_failures(vault, caller, result)
             return result
     except ClawmemError as problem:
         record_failure(vault, caller, problem)
@@ -106,16 +99,6 @@ def run_heartbeat(
         with suppress(OSError, ClawmemError):
             record_failure(vault, caller, ClawmemError(f"{type(problem).__name__}: {redact(str(problem))}."))
         raise
-
-
-def _log_failures(vault: Vault, caller: Caller, result: HeartbeatResult) -> None:
-    """Add the errors of steps to the log of errors; a disk that does not take them is reported by the run itself."""
-    for name, error in result.failed:
-        with suppress(OSError):
-            entry = LoggedError(
-                stamp(caller.now), f"heartbeat {name}", error.code, error.exit_code, redact(error.message)
-            )
-            log_error(vault.state, entry)
 
 
 def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:
@@ -199,19 +182,25 @@ def _run_steps(steps: tuple[Step, ...], run: StepContext, report: OnProgress | N
     commits: list[str] = []
     notices: dict[str, None] = {}
     locked: Locked | None = None
-    timer = StepTimer(read_step_seconds(run.vault) if report else {}, [step.name for step in steps], report)
+    names = [step.name for step in steps]
+
+    def report_part(name: str, inner: Progress) -> None:
+        """Report what an act reports of itself as a part of the whole."""
+        if report is not None:
+            words = ", ".join(filter(None, (name, amount_of(inner))))
+            report(Progress("heartbeat", names.index(name), len(names), now=words))
 
     def run_step(step: Step, pages: WriteScope | None) -> None:
         nonlocal locked
-        now = run._replace(results=results, report=timer.begin(step.name), pages=pages)
+        now = run._replace(results=results, report=partial(report_part, step.name), pages=pages)
         if not step.due.is_due(now):
             return
         if locked is not None:
             failed.append((step.name, locked))
             return
+        report_part(step.name, Progress(""))
         try:
-            with timer.timing():
-                result = results[step.name] = step.run(now)
+            result = results[step.name] = step.run(now)
         except ClawmemError as problem:
             failed.append((step.name, problem))
             locked = problem if isinstance(problem, Locked) else None
@@ -229,8 +218,6 @@ def _run_steps(steps: tuple[Step, ...], run: StepContext, report: OnProgress | N
         except ClawmemError as problem:
             locked = problem if isinstance(problem, Locked) else None
             failed += [(step.name, problem) for step in waiting] or [(step.name, problem)]
-    if not run.dry_run:
-        write_step_seconds(run.vault, timer.seconds)
     return HeartbeatResult(results, tuple(failed), tuple(notices), tuple(commits))
 
 
@@ -285,62 +272,3 @@ def _next_state(run: StepContext, result: HeartbeatResult, start: str | None, co
         return last._replace(promoted=promoted)
     day = stamp(run.caller.now)[:10]
     return HeartbeatState(head, __version__, day, _week(vault, run.caller), promoted, run.read_by)
-
-
-_LEAST_SHARE = 0.02
-
-
-class StepTimer:
-    """Times the steps of a heartbeat, and reports the seconds that are over and those that are expected.
-
-    What is expected is the last duration of each step that is still to come, and for the step that runs: what its act
-    has left at its own rate, once that is measurable, else the rest of its last duration. Without any last durations
-    nothing is expected. `seconds` are the durations of this run; a step that is not due takes none."""
-
-    def __init__(
-        self,
-        expected: Mapping[str, float],
-        names: Sequence[str],
-        report: OnProgress | None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.seconds: dict[str, float] = {}
-        self._expected = expected
-        self._to_come = list(names)
-        self._report = report
-        self._clock = clock
-        self._begun = self._step_began = clock()
-        self._name = ""
-
-    def begin(self, name: str) -> OnProgress | None:
-        """Go on to a step, and return what its act may report to."""
-        self._to_come.remove(name)
-        self._name = name
-        return self._within if self._report else None
-
-    @contextmanager
-    def timing(self) -> Iterator[None]:
-        """Time the step, and report that it runs."""
-        self._step_began = self._clock()
-        self._within(Progress(""))
-        try:
-            yield
-        finally:
-            self.seconds[self._name] = self._clock() - self._step_began
-
-    def _within(self, progress: Progress) -> None:
-        """Report what an act reported of itself as a part of the whole."""
-        if self._report is None:
-            return
-        now = self._clock()
-        left = self._left(progress, now - self._step_began)
-        left += sum(self._expected.get(name, 0.0) for name in self._to_come)
-        total = now - self._begun + left if self._expected else None
-        words = ", ".join(filter(None, (self._name, amount_of(progress))))
-        self._report(Progress("heartbeat", now - self._begun, total, SECONDS, words))
-
-    def _left(self, progress: Progress, passed: float) -> float:
-        share = progress.done / progress.total if progress.total else 0.0
-        if share > _LEAST_SHARE:
-            return passed * max(0.0, 1 - share) / share
-        return max(0.0, self._expected.get(self._name, 0.0) - passed)

@@ -250,6 +250,7 @@ def _sync(result: SyncResult, explain: bool) -> Report:
     received, sent = result.received, result.sent if result.pushed else 0
     lines = [f"received {counted(received, 'change')} from other machines"] if received else []
     lines += [f"sent {counted(sent, 'change')} to {result.remote}"] if sent else []
+    lines += [f"conflict: {conflict.says}" for conflict in result.conflicts]
     return Report({"received": received, "sent": sent}, tuple(lines))
 
 

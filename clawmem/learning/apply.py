@@ -5,6 +5,7 @@ Dropped facts of an answer as candidates, so that reports show them with the rea
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -210,7 +211,8 @@ def _named(answer: dict[str, Any], state: ReadingState, reader: Reader) -> dict[
 def _by_ids(answer: Mapping[str, Any], task: GivenTask) -> dict[str, Any]:
     labels = {str(number): label for number, label in enumerate(task.shown, 1)}
     known = {f"k{number}": fact_id for number, fact_id in enumerate(task.known, 1)}
-    facts = [_fact_by_ids(fact, labels, known) for fact in answer["facts"]]
+    given = [json.loads(row) for row in task.given]
+    facts = [_with_given(_fact_by_ids(fact, labels, known), given) for fact in answer["facts"]]
     marks = {
         key: [labels.get(other.removeprefix("e"), other) for other in answer[key]]
         for key in ("more", "read", "unread", "forget")
@@ -242,6 +244,15 @@ def _fact_by_ids(fact: Any, labels: Mapping[str, str], known: Mapping[str, str])
             for row in found["changes"]
         ]
     return found
+
+
+def _with_given(fact: Any, given: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a fact that was asked about once more, with what it was given with at first and says nothing of now."""
+    if not isinstance(fact, Mapping):
+        return fact
+    rows = [row for row in given if row.get("event") == fact.get("event")]
+    rows = [row for row in rows if row.get("quote") == fact.get("quote")] or rows
+    return {**rows[0], **fact} if len(rows) == 1 else fact
 
 
 def _is_worth_asking(fact: DroppedFact, pieces: Sequence[EventPiece], affirmed: Collection[int]) -> bool:
@@ -443,24 +454,31 @@ def _follow_up(
 ) -> str:
     """Return the task about doubtful facts, and keep what it calls 1, 2, ... `made` are the ids of the facts that the
     answer made, by the keys of their propositions."""
-    rows = [
-        DoubtfulFact(fact.number, _with_ids(fact.given, made), fact.says)
-        for fact in doubtful
-        if fact.number is not None
-    ]
+    asked = [fact for fact in doubtful if fact.number is not None]
+    facts = [_with_ids(fact.given, made) for fact in asked]
+    rows = [DoubtfulFact(fact.number or 0, _as_written(given), fact.says)
+            for fact, given in zip(asked, facts, strict=True)]  # fmt: skip
     key = follow_up_key(digest)
     shown = tuple(task.labels[number] for number in asked_again(rows))
     state = read_reading_state(vault)
     text = follow_up_text(task, key, rows, stamp(caller.now)[:10])
-    keep_reading_state(vault, state.with_task(key, GivenTask(shown, tuple(fact.target for fact in task.known), text)))
+    known, given = tuple(fact.target for fact in task.known), tuple(map(json.dumps, facts))
+    keep_reading_state(vault, state.with_task(key, GivenTask(shown, known, text, given)))
     return text
 
 
 def _with_ids(record: Any, made: Mapping[str, str]) -> Any:
-    """Return a fact as given, with what it changes as the task writes it, by id."""
+    """Return a fact as given, with what it changes by id."""
     if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
         return record
-    return {**record, "changes": {made.get(change["id"], change["id"]): change["how"] for change in record["changes"]}}
+    return {**record, "changes": [{**each, "id": made.get(each["id"], each["id"])} for each in record["changes"]]}
+
+
+def _as_written(record: Any) -> Any:
+    """Return a fact as given, with what it changes as the task writes it."""
+    if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
+        return record
+    return {**record, "changes": {change["id"]: change["how"] for change in record["changes"]}}
 
 
 def refused_notice(refused: Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ from clawmem.model.records.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.model.records.event import Event, may_ask_to_forget, parse_events
+from clawmem.model.records.event import Event, may_ask_to_forget, parse_events, taken_back
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -149,8 +149,10 @@ def learn_from(
         )
         # Who else speaks matters only in one conversation: a colleague's chat silences nobody's rules here.
         speakers = people_of(events)
+        gone = taken_back(around) if read.by_rules else {}
         for event in counting(events, "learn", "events", report):
-            learning.consider(event, tuple(speakers[session_of(event)]))
+            if event.id not in gone:
+                learning.consider(event, tuple(speakers[session_of(event)]))
         for event in (each for each in events if each.id in read.forget and may_ask_to_forget(each)):
             learning.candidates.append(learning.forget(event, read.forget[event.id]))
         if not read.by_rules:

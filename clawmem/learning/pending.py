@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.index.search.lookup import facts_about, facts_from_event
+from clawmem.index.search.lookup import facts_about, facts_from_event, facts_of_days
 from clawmem.index.tables.background import exact_counter
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.known import Surroundings
@@ -22,20 +23,20 @@ from clawmem.learning.by_model.task import (
     task_text,
 )
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
-from clawmem.learning.reconciling.gate import judge
+from clawmem.learning.reconciling.gate import judge, word_beginnings
 from clawmem.learning.unread import UNREAD, Readers, UnreadDay, after_cursor, ledger_paths, unread_days
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import UNSET_ID
 from clawmem.model.harness import harness_of
-from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import counted, normal
 from clawmem.model.proposals.para import Proposition, learned_fact
 from clawmem.model.proposals.proposal import ADD, CANDIDATES, Proposal, is_candidate, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.event import Event, parse_events
+from clawmem.model.records.event import Event, parse_events, taken_back, takes_back
 from clawmem.model.safety.recalled_text import has_words, mask_recalled, parts_of
 from clawmem.vault.state.reading_state import GivenTask, ReadingState, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -210,6 +211,9 @@ def _first_guess(pieces: Sequence[EventPiece], limit: int, count: Callable[[str]
 
 _GRACE = timedelta(hours=12)
 _MOST_SEARCHED = 500  # events, the newest first
+# What an agent stores so soon after a message, with this part of the words, is what the message says.
+_TURN, _MOST_WORDS = timedelta(minutes=30), 0.6
+_DIGITS = re.compile(r"\d+")
 _WHY = "Not checked by a reader yet."
 
 
@@ -267,7 +271,10 @@ def _sentences(work: WriteScope) -> Iterator[tuple[Event, Proposition]]:
     for event in islice(after_cursor(vault, read_reading_state(vault), newest_first=True), _MOST_SEARCHED):
         if event.timestamp > until or not is_readable(event):
             continue
-        people = people_of(days.events_of(day_of(event.timestamp)))[session_of(event)]
+        around = days.events_of(day_of(event.timestamp))
+        if takes_back(event.text) or event.id in taken_back(around):
+            continue
+        people = people_of(around)[session_of(event)]
         own = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         found = candidate_in(said_by_user(own, user), vault.catalog, people)
         if found and event.text[slice(*found.span)] == found.source_text and _is_news(work, found):
@@ -279,5 +286,21 @@ def _is_news(work: WriteScope, found: Proposition) -> bool:
     known = [placed.fact for placed in facts_about(work.index, found.subject)] if found.subject else []
     made = (placed.fact.source_span for placed in facts_from_event(work.index, found.event_id))
     start, end = found.span
-    kept = any(span and span[0] < end and start < span[1] for span in made)
+    kept = any(span and span[0] < end and start < span[1] for span in made) or _is_kept_by_agent(work, found)
     return not kept and judge(found, known, lambda text: None).accepted
+
+
+def _is_kept_by_agent(work: WriteScope, found: Proposition) -> bool:
+    """Return whether an agent stored, soon after a message, most of what a sentence of it says, with its numbers."""
+    if not found.said_at:
+        return False
+    first, last = stamp(moment_of(found.said_at)), stamp(moment_of(found.said_at) + _TURN)
+    stored = (placed.fact for placed in facts_of_days(work.index, {day_of(first), day_of(last)}))
+    texts = [each.fact for each in stored if each.agent and not each.source_event and first <= each.timestamp <= last]
+    return any(_restates(text, found.statement) for text in texts)
+
+
+def _restates(stored: str, statement: str) -> bool:
+    own, others = word_beginnings(statement), word_beginnings(stored)
+    shared, least = len(own & others), min(len(own), len(others))
+    return shared >= max(2, _MOST_WORDS * least) and set(_DIGITS.findall(statement)) <= set(_DIGITS.findall(stored))

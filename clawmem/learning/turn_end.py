@@ -162,6 +162,22 @@ _RULE = re.compile(
     r"(?:instead of|rather than|not|over|without|under|below|at most|max|in this|in our|everywhere|for \w+ names?|"
     r"for (?:all|every|each|new|any)|before (?:each|every)|statt|anstatt|anstelle|nicht|keine?n?|in diesem|überall|"
     r"en lugar de|en vez de|en este|au lieu|plutôt que|dans ce) (?!time\b|case\b|test\b|function\b|file\b|line\b)"
+    # How a kind of work is done, and how it is not, or when.
+    r"|(?:run|execute|test|format|lint|build|compile|deploy|release|start|serve|install|manage|sort|generate|migrate|"
+    r"publish|ejecuta|corre|formatea|instala|despliega|lance|exécute|formate|installe|déploie) "
+    r"(?!(?:it|this|that|these|those|them|again) )(?=.* (?:never|not|only|instead|nunca|no|solo|jamais|pas) )"
+    r"(?:.* )?(?:with|via|using|through|con|avec) "
+    r"|(?:(?!(?:it|this|that|these|those|them) )[^ ]+ ){2,12}(?:before|after|on|vor|nach|bei|antes de|avant|après) "
+    r"(?:each|every|jede[mnrs]?|cada|chaque) (?:commit|push|release|merge|deploy|pr|pull|build|change|session)"
+)
+# A choice after a proposal, and a number that sets another one right.
+_DECIDED = re.compile(
+    r"(?:(?:agreed|right|sure|fine|deal|great|good|perfect|exactly) )?(?:(?:let's|lets|we'll|we will|i'll|we) "
+    r"(?:(?:go|stick|stay) with|settle on|take|pick|choose) (?!(?:it|that|this|these|those|them|both|one|an?|option|"
+    r"number|your|my|what\w*|(?:the )?(?:[^ ]+ ){0,2}(?:one|first|second|third|last|other|same|look)) )"
+    r"|(?:(?!(?:i|what|how|as|where|who|which|that|because|if|here|there|so|like) )[^ ]+ ){1,3}it is (?:then |not |\Z)"
+    r"|(?:that's |that is |this is )?(?:wrong|incorrect|not (?:right|correct|true)) "
+    r"(?=.* not )(?=.*\d)(?!.* (?:lines?|rows?|columns?|index|loop|px|pixels?) ))"
 )
 _WORD = re.compile(r"\w+(?:['-]\w+)*")
 _NAME = re.compile(r"(?<=[\w,;)] )[A-ZÀ-Þ][\w-]*[a-z]")
@@ -193,15 +209,18 @@ def features(sentence: str) -> dict[str, int]:
     seen, lasting, name = has["seen"] > 0, has["lasting"] > 0, _NAME.search(sentence) is not None
     says, comma = not (asks or task or has["supposed"]), ", " in sentence
     order = " ".join(words[words.index(first) :]) if first else ""
+    rule = not asks and not has["supposed"] and any(form.match(f"{order} ") for form in (_RULE, _DECIDED))
+    here = rule and has["passing"] == 1 and " here " in plain  # the place of a rule
     return {
-        "rule": not asks and not has["supposed"] and _RULE.match(f"{order} ") is not None,
+        "rule": rule,
         "question": question, "asks": asks, "task": task, "supposed": has["supposed"] > 0,
-        "passing": has["passing"] > 0, "seen": seen, "lasting": min(2, has["lasting"]), "name": name,
+        "passing": has["passing"] > 0 and not here, "seen": seen, "lasting": min(2, has["lasting"]), "name": name,
         "digit": re.search(r"\d", sentence) is not None,
         "under 3 words": len(words) < 3, "over 8 words": len(words) > 8, "comma": comma,
         "colon": re.search(r"[:=]\s", sentence) is not None, "says": says, "task, lasting": task and lasting,
         "task, comma": task and comma, "says, lasting": says and lasting, "says, seen": says and seen,
         "says, name": says and name, "own": not asks and first in _OWN,
         "pointing": not (asks or lasting) and _POINTS.match(f"{order} ") is not None,
-        "reply": not (lasting or _REPLY.isdisjoint((first, *words[:1]))), "seeking": _SEEKING.search(plain) is not None,
+        "reply": not (rule or lasting or _REPLY.isdisjoint((first, *words[:1]))),
+        "seeking": _SEEKING.search(plain) is not None,
     }  # fmt: skip

@@ -279,27 +279,6 @@ def answer_schema(parts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def ask_grounded(
-    model: Model,
-    account: Account,
-    task: str,
-    parts: Sequence[str],
-    heading: str,
-    shown: Mapping[str, Mapping[str, Any]],
-) -> GroundedText:
-    """Ask a model for sentences about some records, by id. `task` is the name of the prompt.
-
-    Raise ModelFailed if it gives no usable answer, and what `ask` raises.
-    """
-    messages = [
-        {"role": "system", "content": prompt(task)}, {"role": "user", "content": data_lines(heading, shown)}
-    ]  # fmt: skip
-    answer = ask(model, account, messages, answer_schema(parts))
-    if answer.value is None:
-        raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}")
-    return grounded(answer.value, parts, shown)
-
-
 def data_lines(heading: str, shown: Mapping[str, Mapping[str, Any]]) -> str:
     """Return records as data, by id, one a line."""
     lines = [

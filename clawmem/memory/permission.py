@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 _OF_HARNESSES = frozenset(("hook", "mcp serve", "completions", "schema"))
 
 # What answers from the index alone, so that a viewer gets only what they may see; and what an agent that is such a
-# viewer may write besides.
+# viewer may use besides: what it writes is its own, and a task has no mark, so it is for everybody.
 _FOR_VIEWERS = frozenset(("recall", "context", "list", "show", "graph", "why", "log", "diff", "dashboard"))
-_FOR_AGENTS = frozenset(("note", "ingest", "session note", "session checkpoint", "session end"))
+_OF_SESSIONS = ("session start", "session note", "session checkpoint", "session end")
+_OF_TASKS = ("task list", "task show", "task take", "task release", "task submit")
+_FOR_AGENTS = frozenset(("note", "ingest", *_OF_SESSIONS, *_OF_TASKS))
 
 
 def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpose: str) -> None:
@@ -83,7 +85,8 @@ def check_viewer(vault: Vault, verb: str) -> None:
     if viewers and not {verb, verb.partition(" ")[0]} & usable:
         raise NotPermitted(
             f"`{verb}` may show or change more than {viewers[-1].id} may see.",
-            f"Use {', '.join(sorted(usable))}. A person gives their own agent a role that may see `all`, in {ACCESS}.",
+            f"Use {', '.join(sorted(usable))}. A note becomes a fact when it is read. A person gives their own agent a"
+            f" role that may see `all`, in {ACCESS}.",
         )
 
 
@@ -119,20 +122,20 @@ def check_may_read(caller: Caller | None, entity: str) -> None:
 
 
 def may_read_fact(caller: Caller | None, placed: PlacedFact) -> bool:
-    """Return whether the caller may read a fact. No agent may read one that was to be forgotten."""
-    known = caller is None or caller.agent is None or not is_forgotten(placed.fact)
-    return known and may_read(caller, placed.entity)
+    """Return whether the caller may read a fact. Nobody reads one that was to be forgotten."""
+    return not is_forgotten(placed.fact) and may_read(caller, placed.entity)
 
 
 def check_may_read_fact(caller: Caller | None, placed: PlacedFact) -> None:
-    """Raise NotPermitted if an agent asks for a fact of another agent, or for one that was to be forgotten.
+    """Raise NotPermitted if an agent asks for a fact of another agent, or anybody for one that was to be forgotten.
 
-    A person reads everything: who decides about a request to forget sees what it is about."""
+    Who decides about a request to forget reads in the proposal what it is about."""
     check_may_read(caller, placed.entity)
-    if not may_read_fact(caller, placed):
+    if is_forgotten(placed.fact):
         raise NotPermitted(
-            f"{placed.fact.id} was forgotten on request, so no agent may read it.",
-            "A person can see it, and bring it back with `clawmem undo`.",
+            f"{placed.fact.id} was forgotten on request, so no answer has it.",
+            "A person sees what waits for a decision with `clawmem review list --kind forget`, and brings back what was"
+            " hidden with `clawmem undo`.",
         )
 
 

@@ -36,8 +36,10 @@ from clawmem.model.proposals.proposal import (
     BY_KIND,
     OPEN,
     REJECTED,
+    REWORDED,
     Proposal,
     ReviewDecision,
+    about_winner,
     as_recorded,
     proposal_to_record,
 )
@@ -206,6 +208,7 @@ def approve(
         who = check_decider(vault, work.index, proposal, caller)
         proposal = _reworded(proposal, text) if text is not None else proposal
         plan = plan_approval(work, proposal, because, beside, keep, who.by)
+        proposal = about_winner(proposal, plan.facts[0].fact, plan.facts[0].entity) if keep is not None else proposal
         decided = _decided(proposal, APPROVED, caller, because, who, plan.winner)
         return _committed(work, as_recorded(decided), with_effects(work, decided, plan), "approved", who)
 
@@ -215,7 +218,8 @@ def _reworded(proposal: Proposal, text: str) -> Proposal:
         raise Refused("Only a proposed new fact can be stored in other words.", "Approve it without --text.")
     says = check_statement(text, "text")
     own = proposal.fact._replace(fact=says, subject=None, predicate=None, object=None, relation_phrase=None)
-    return proposal._replace(says=says, fact=own)
+    details = {**(proposal.details or {}), REWORDED: True}
+    return proposal._replace(says=says, fact=own, details=details)
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str | None = None) -> ReviewOutcome:

@@ -241,9 +241,11 @@ class ExportedMemory(NamedTuple):
                 yield PlacedFact(fact, concept.entity.name)
 
 
-def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> ExportedMemory:
+def export_memory(
+    vault: Vault, caller: Caller, entity: str | None = None, category: str | None = None
+) -> ExportedMemory:
     """Return what the caller may read, or one entity, to pass it on. Retracted facts are left out, and what
-    not everybody may see. It does not count as an access.
+    not everybody may see. It does not count as an access. Only of a `category`, if given, is told what is left out.
 
     Raise NotFound if there is no such entity.
     """
@@ -265,7 +267,7 @@ def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> Ex
             )
             for other_entity in chosen
         )
-        return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index), *left_out(index)))
+        return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index), *left_out(index, category)))
 
     return run_query(for_everybody(vault, stamp(caller.now)), act)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
-from clawmem.index.search.lookup import entities_called, people_by_first_name
+from clawmem.index.search.lookup import entities_called, facts_of, people_beginning, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open
-from clawmem.model.facts.fact import HEALTH
+from clawmem.model.facts.fact import HEALTH, Fact
 from clawmem.model.facts.fact_words import UNREVIEWED
-from clawmem.model.facts.reach import Reach
+from clawmem.model.facts.reach import Reach, project_name, realm_of
 from clawmem.model.language.question import (
     COMMON_WORDS,
     STOPWORDS,
@@ -32,13 +32,13 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import kind_of, visible_owners
+from clawmem.model.records.entity import kind_of, title_of, visible_owners
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, conflicts_of_facts, recall_in
-from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit, RecallResult
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _handed_on(text: str, judged: bool) -> str:
 
 @stores_kept_open()
 def prompt_text(
-    vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
+    vault: Vault, caller: Caller, prompt: str, reach: Reach | None, session: str | None, shown: Collection[str]
 ) -> HookText:
     """Return what clearly answers a prompt in the scope of a session, as much as bears on it within the setting
     `context.prompt_budget`; nothing for a prompt that asks for nothing.
@@ -196,10 +196,8 @@ def prompt_text(
     question = " ".join(["formerly"] * former + ["will"] * coming + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
-    everything, named = run_query(
-        vault, lambda index: (recall_in(vault, index, asked), _facts_of_named(vault, index, prompt, asked))
-    )
-    new = [hit for hit in everything.ranking if _is_new(hit, session, shown)]
+    everything, named, namesakes = run_query(vault, lambda index: _found(vault, index, prompt, asked))
+    new = [hit for hit in everything.ranking if _is_new(hit, session, shown) and not _is_of(hit.hit, namesakes.others)]
     score, shared = max((hit.hit.score for hit in new), default=0.0), max((hit.hit.share for hit in new), default=0.0)
     floors = (LEAST_SCORE, _LEAST_SHARED), (_ENOUGH_WORDS / len(words), _ENOUGH_SHARED)
     bears = any(score >= least and shared * len(words) >= most for least, most in floors)
@@ -220,6 +218,12 @@ def prompt_text(
 
         vital = [hit for hit in always_told(vault, caller, prompt, wanted, HEALTH) if hit.fact.id not in known]
     known |= {hit.fact.id for hit in vital}
+    if any(_is_of(hit, namesakes.unclear) for hit in result.found):
+        # One of several with the name, alone, would be taken for the one who is meant.
+        given = {hit.fact.id for hit in result.found}
+        known -= {hit.fact.id for hit in named if hit.entity in namesakes.unclear} - given
+    else:
+        named = [hit for hit in named if hit.entity not in namesakes.unclear]
     further = [hit for hit in named if hit.fact.id not in known][:_MOST_NAMED]
     first, last = ([RecallHit(FACTS, hit) for hit in hits] for hits in (vital, further))
     result = result.ranked((*first, *result.ranking, *last))._replace(earlier=None)
@@ -245,8 +249,62 @@ def _singled_out(hits: Sequence[RecallHit], word: str) -> list[RecallHit]:
     return found if len(found) <= _MOST_SINGLED_OUT else []
 
 
-def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:
-    """Return the facts of the people, companies and projects that a prompt names, the ones with more of it first.
+class _Namesakes(NamedTuple):
+    """Of the people with a first name that several have: whom a prompt means, those of whom it may mean each, and the
+    others."""
+
+    meant: frozenset[str] = frozenset()
+    unclear: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+
+def _found(
+    vault: Vault, index: Index, prompt: str, asked: RecallQuery
+) -> tuple[RecallResult, list[FactHit], _Namesakes]:
+    """Return what answers a prompt, the facts of whom and what it names, and the namesakes of a first name in it."""
+    namesakes = _namesakes(index, names_in(prompt), asked)
+    return recall_in(vault, index, asked), _facts_of_named(vault, index, prompt, asked, namesakes), namesakes
+
+
+def _namesakes(index: Index, names: Sequence[str], asked: RecallQuery) -> _Namesakes:
+    """Return whom the first names of several people mean: whose whole name is said, else who is known in the project of
+    the query, else it is unclear."""
+    several = {word: people for word, people in people_beginning(index, names).items() if len(people) > 1}
+    if not several:
+        return _Namesakes()
+    everybody = frozenset().union(*several.values())
+    whole = everybody & entities_called(index, [name for name in names if " " in name]).keys()
+    meant, unclear = set[str](), set[str]()
+    for people in several.values():
+        near = people & whole or {person for person in people if _is_of_project(index, person, asked)}
+        meant |= near
+        unclear |= set() if near else people
+    return _Namesakes(frozenset(meant), frozenset(unclear), everybody - meant - unclear)
+
+
+def _is_of_project(index: Index, person: str, asked: RecallQuery) -> bool:
+    """Return whether a fact of a person belongs to the project of the query, or names it."""
+    reach = asked.wanted.reach
+    if reach is None or reach.project is None:
+        return False
+    names = [{*search_words(project_name(name))} for name in reach.called()]
+
+    def is_of_project(fact: Fact) -> bool:
+        belongs = bool(fact.project) and reach.sees(realm_of(fact))
+        return belongs or any(name <= {*search_words(fact.fact)} for name in names)
+
+    return any(fact.is_current and is_of_project(fact) for fact, _ in facts_of(index, person))
+
+
+def _is_of(hit: object, people: Collection[str]) -> bool:
+    return isinstance(hit, FactHit) and hit.entity in people
+
+
+def _facts_of_named(
+    vault: Vault, index: Index, prompt: str, asked: RecallQuery, namesakes: _Namesakes
+) -> list[FactHit]:
+    """Return the facts of the people, companies and projects that a prompt names, the ones with more of it first; of
+    several people with a first name, those of all who may be meant.
 
     Who names them works on something of theirs, in whatever words. A task about software gets nobody's family and
     health, and the person who asks is named by every other prompt."""
@@ -254,6 +312,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
     called = {**people_by_first_name(index, names), **entities_called(index, names)}
     person = {"user", "the user", normal(vault.settings.words("user.name"))}
     called = {entity: name for entity, name in called.items() if kind_of(entity) in _NAMED_KINDS and name not in person}
+    called |= {person: normal(title_of(person)) for person in namesakes.meant | namesakes.unclear}
     if not called:
         return []
     wide = asked._replace(where=(FACTS,), least=0.0, near=0.0, limit=_MOST_NAMED * _MOST_HITS)
@@ -263,6 +322,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
         hit
         for hit in found
         if (hit.entity in called or any(f" {name} " in f" {normal(hit.fact.fact)} " for name in called.values()))
+        and hit.entity not in namesakes.others
         and not (private and is_private(hit.fact.fact))
     ]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable, Refused
+from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_at
@@ -16,7 +16,6 @@ from clawmem.index.search.lookup import (
     by_ids,
     facts_naming,
     find_fact,
-    refuse_if_unreadable,
     resolve_id,
     unreadable_notices,
 )
@@ -65,11 +64,6 @@ def neighbors(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, 
     return run_query(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
 
 
-def shortest_path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
-    """Return the shortest path of two nodes. Raise NotFound above `longest` edges, Refused for too many nodes."""
-    return run_query(vault, lambda index: _path(index, first, last, caller, wanted, longest))
-
-
 def _neighbors(index: Index, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
     start = _node(index, reference, caller)
     seen = {start}
@@ -87,42 +81,6 @@ def _neighbors(index: Index, reference: str, caller: Caller, wanted: FactFilter,
         if len(seen) > MOST_SEEN:
             break
     return _walked(index, start, found, limit)
-
-
-def _path(index: Index, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
-    start, goal = _node(index, first, caller), _node(index, last, caller)
-    came: dict[str, GraphEdge | None] = {start: None}
-    level = [start]
-    for _ in range(longest):
-        outer: list[str] = []
-        for node in level:
-            for edge in edges_at(index, node, wanted):
-                if edge.target not in came:
-                    came[edge.target] = edge
-                    outer.append(edge.target)
-        if goal in came:
-            break
-        if len(came) > MOST_SEEN:
-            raise Refused(
-                f"No path from {start} to {goal} was found among the {len(came):,} nearest nodes.",
-                "Start from a node with fewer connections, or use `clawmem graph neighbors`.",
-            )
-        level = outer
-    if goal not in came:
-        refuse_if_unreadable(index, f"a path of at most {longest} steps from {start} to {goal}")
-        raise NotFound(
-            f"No path of at most {longest} steps leads from {start} to {goal}.", "Allow more steps with --longest."
-        )
-    return _walked(index, start, [(edge, at) for at, edge in enumerate(_way(came, goal), 1)], None)
-
-
-def _way(came: dict[str, GraphEdge | None], goal: str) -> list[GraphEdge]:
-    way: list[GraphEdge] = []
-    edge = came[goal]
-    while edge is not None:
-        way.append(edge)
-        edge = came[edge.source]
-    return way[::-1]
 
 
 def _walked(index: Index, start: str, found: list[tuple[GraphEdge, int]], limit: int | None) -> GraphWalk:

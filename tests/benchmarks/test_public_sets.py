@@ -11,6 +11,7 @@ from benchmarks.public_sets import forgeteval, gatemem, meme, precisionmembench
 from benchmarks.public_sets.common import Options, hits_pattern
 from clawmem.errors import InvalidInput
 from tests.loopback import says, serving
+from tests.needs import needs_litellm
 
 CASES = Path(__file__).parent / "cases"
 
@@ -33,6 +34,15 @@ def test_a_forbidden_text_that_is_still_stored_fails_the_probe_and_is_found_in_t
     (outcome,) = forgeteval.run([kept], Options())["cases"]
     assert outcome["passed"] and not outcome["probed"]
     assert {"git history", "index"} <= set(outcome["left"])
+
+
+def test_what_should_stay_and_went_is_over_deletion() -> None:
+    case = forgeteval.read_cases([CASES / "forgeteval.json"])[0]
+    fact = next(text for text in case.facts if case.needed[0] in text)
+    greedy = case._replace(mutations=(("release", fact),), question="winch", forbidden=("harbour",))
+    record = forgeteval.run([greedy], Options())
+    assert (record["table"][-1]["over-deletion"], record["cases"][0]["deleted"]) == (1, [case.needed[0]])
+    assert f"{case.name}: missing: {case.needed[0]}; deleted: {case.needed[0]}" in record["failed"]
 
 
 def rights(folder: Path) -> Path:
@@ -59,6 +69,7 @@ def test_a_shared_memory_exposes_and_one_with_a_policy_does_not(tmp_path: Path) 
 SHAPES = ("recall", "1,000 tokens", "4,000 tokens")
 
 
+@needs_litellm
 def test_a_model_that_refuses_leaks_nothing_in_its_answers(tmp_path: Path) -> None:
     episodes = gatemem.read_episodes(CASES / "gatemem_episodes.jsonl", CASES / "gatemem_checkpoints.jsonl")
     refusal = json.dumps({"action": "refuse", "answer": "I cannot say that."})

@@ -39,7 +39,7 @@ SHELLS = {
 }
 OF_PERSONS = {
     "claim confirm", "config extension", "config trust", "cron install", "dashboard", "evaluate allow", "forget",
-    "hub init", "hub org", "hub user", "hub vault", "lesson accept", "mcp clients", "mcp serve", "org connect",
+    "hub init", "hub user", "hub vault", "lesson accept", "mcp clients", "mcp serve", "org connect",
     "org disconnect", "org review", "redact", "review decide", "retract", "review delegate", "review trust",
     "workflow allow",
 }  # fmt: skip

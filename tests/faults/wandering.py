@@ -19,7 +19,6 @@ from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.checks.problem import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
-from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
@@ -181,7 +180,8 @@ def _drop_copies(machine: Machine) -> None:
 
 def _settle_merge(machine: Machine) -> None:
     if (machine.root / ".git/MERGE_HEAD").exists():
-        finish_merge(machine.vault, machine.caller)
+        machine.git("merge", "--abort")
+        machine.sync()
 
 
 def _remember(life: Wandering, machine: Machine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -605,6 +606,19 @@ def test_a_reader_replaces_what_the_rules_made_of_the_same_words(vault: Vault, c
     assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["The user wants short sentences."]
 
 
+def test_a_reader_replaces_what_the_rules_made_of_the_same_message_also_of_another_person(
+    vault: Vault, caller: Caller
+) -> None:
+    tell(vault, caller, "Bitte merk dir, dass Hanna keine Feste mag. Mira hört gern Jazz.")
+    run_heartbeat(vault, caller)
+    (by_rules,) = facts_of(vault).values()
+    (event,) = pending(vault, later(caller)).events
+    mine = found(event, "Mira hört gern Jazz", "Mira hört gern Jazz.", subject="Mira")
+    mine["changes"] = [{"id": by_rules.id, "how": "replace"}]
+    apply_answer(vault, later(caller, 2), answer([mine], [event]))
+    assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["Mira hört gern Jazz."]
+
+
 def test_what_an_agent_stored_itself_is_shown_as_known(vault: Vault, caller: Caller) -> None:
     agent = caller._replace(agent="coder")
     remember(vault, [draft_from_record({"fact": "Pelican listens on port 5433."}, caller.now)], agent)
@@ -741,3 +755,24 @@ def test_a_retry_knows_what_the_first_answer_knew_and_a_first_name_means_the_per
     key = result.follow_up.split('"')[1]
     last = apply_answer(vault, later(caller), answer([right | {"event": "1"}], task=key))
     assert not last.doubtful and outcomes(last) == ["added"], last
+
+
+def test_what_is_asked_about_once_more_keeps_its_other_keys(clawmem: Command) -> None:
+    said = [("The rate of Aurora is 85 euros.", "m1"), ("No, keep 51.", "m2")]
+    lines = (
+        json.dumps({"role": "user", "content": text, "id": name, "timestamp": "2026-11-02T10:00:00Z"})
+        for text, name in said
+    )
+    clawmem("ingest", "-", given="\n".join(lines))
+    task = re.findall(r"read-\w+", clawmem("learn", "pending").out)[0]
+    more = {"of": "rate of Aurora", "at": "project:Aurora", "c": "status", "when": "2026-11-02/", "i": 0.8}
+    wrong = {"e": 1, "q": "The rate of Aurora is 85 euros", "s": "The rate of Aurora is 85 euros at Borealis.", **more}
+    short = {"e": 2, "q": "keep 51", "s": "It stays 51."}
+    asked = clawmem("learn", "apply", "-", given=json.dumps({"task": task, "facts": [wrong, short]})).out
+    assert "Borealis" in asked and "too short" not in asked
+    again = re.findall(r"again-\w+", asked)[0]
+    right = {"e": 1, "q": wrong["q"], "s": "The rate of Aurora is 85 euros."}
+    assert clawmem("learn", "apply", "-", given=json.dumps({"task": again, "facts": [right]})).code == 0
+    (fact,) = (each for each in clawmem("list", "--json").data["facts"] if "85" in each["fact"])
+    assert (fact["entity"], fact["category"], fact["importance"]) == ("projects/aurora", "status", 0.8)
+    assert fact["subject"] == "rate of Aurora"

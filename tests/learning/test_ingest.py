@@ -373,6 +373,7 @@ def test_a_person_is_told_how_a_speaker_is_named_as_the_user(
     assert "user.name" not in clawmem("ingest", "-", "--format", "jsonl", given=again).err
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_who_is_named_as_the_user_later_is_one_person(clawmem: Command) -> None:
     rows = [
         {"role": "user", "content": "Remember that I am allergic to nuts.", "session": "a"},

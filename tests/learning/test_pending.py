@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Result
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 DAY = "2026-11-{:02}T10:00:00Z"
@@ -111,22 +111,62 @@ def test_a_message_of_this_hour_waits_for_its_reader(clawmem: Command) -> None:
     assert len(candidates(clawmem)) == 1
 
 
-@pytest.mark.parametrize("decided", ["", "approve", "reject"])
-def test_a_readers_answer_takes_the_place_of_an_open_candidate_only(clawmem: Command, decided: str) -> None:
+READ = "Nora's team moved the billing service to Postgres 16."
+
+
+def read_the_move(clawmem: Command, record: dict[str, Any], **more: str) -> Result:
+    found = {"event": record["source_event"], "quote": "moved the billing service to Postgres 16", "statement": READ}
+    return clawmem("learn", "apply", "-", given=json.dumps({"facts": [{**found, **more}]}))
+
+
+DECIDED = [
+    ((), [READ]),
+    (("approve",), [READ]),
+    (("approve", "--text", "Postgres 16 bills."), ["Postgres 16 bills."]),
+    (("reject", "--reason", "it is not true"), []),
+    (("reject", "--reason", "We don't want to keep that."), []),
+    (("reject", "--reason", "no"), []),
+]
+
+
+@pytest.mark.parametrize(("decided", "left"), DECIDED)
+def test_a_readers_words_take_the_place_of_raw_ones(
+    clawmem: Command, decided: tuple[str, ...], left: list[str]
+) -> None:
     say(clawmem, PLANT)
     clawmem("heartbeat")
     (record,) = candidates(clawmem)
     if decided:
-        more = ["--reason", "no"] if decided == "reject" else []
-        assert clawmem("review", decided, record["id"], *more).code == 0
-    before = facts(clawmem)
-    found = {"event": record["source_event"], "quote": "moved the billing service to Postgres 16"}
-    answer = {"facts": [{**found, "statement": "Nora's team moved the billing service to Postgres 16."}]}
-    assert clawmem("learn", "apply", "-", given=json.dumps(answer)).code == 0
+        assert clawmem("review", decided[0], record["id"], *decided[1:]).code == 0
+    assert read_the_move(clawmem, record).code == 0
     assert candidates(clawmem) == []
-    assert facts(clawmem) == before if decided else len(facts(clawmem)) == 1
+    assert [fact["fact"] for fact in facts(clawmem)] == left
     clawmem("heartbeat", env=LATER)
     assert candidates(clawmem) == []
+
+
+@pytest.mark.parametrize("reason", ["bad grammar", "half a sentence", "who is 'Nora moved'?"])
+def test_what_was_rejected_for_its_words_is_asked_again_in_those_of_a_reader(clawmem: Command, reason: str) -> None:
+    say(clawmem, PLANT)
+    clawmem("heartbeat")
+    (record,) = candidates(clawmem)
+    assert clawmem("review", "reject", record["id"], "--reason", reason).code == 0
+    assert READ in read_the_move(clawmem, record).out
+    (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+    assert waiting["says"] == READ and record["id"] in waiting["why"] and facts(clawmem) == []
+    assert clawmem("review", "approve", waiting["id"]).code == 0
+    assert [fact["fact"] for fact in facts(clawmem)] == [READ]
+
+
+def test_what_was_approved_raw_and_withdrawn_does_not_come_back_in_other_words(clawmem: Command) -> None:
+    say(clawmem, PLANT)
+    clawmem("heartbeat")
+    (record,) = candidates(clawmem)
+    assert clawmem("review", "approve", record["id"]).code == 0
+    (fact,) = facts(clawmem)
+    assert clawmem("retract", fact["id"], "--reason", "It never was so.").code == 0
+    assert "already approved" in read_the_move(clawmem, record).out
+    assert facts(clawmem) == []
 
 
 def test_of_talk_between_people_nothing_is_stored(clawmem: Command) -> None:
@@ -155,6 +195,10 @@ def test_a_correction_changes_what_is_known_and_adds_nothing_else(clawmem: Comma
         'Tom wrote: "I always deploy the billing service on Friday."',
         "Imagine we moved the billing service to Postgres 16 because of the backups.",
         "Should we move the billing service to Postgres 16 because of the backups?",
+        "Ping Tom that the billing service moves to Postgres 16 at 7:15.",
+        "Actually, scratch that, the billing service stays on Postgres 15.",
+        "I mean our billing service on Postgres, not the one of the bank.",
+        "Sag Tom, dass der Dienst für Rechnungen auf Postgres 16 läuft.",
     ],
 )
 def test_jests_quotations_and_questions_are_no_candidates(clawmem: Command, text: str) -> None:
@@ -175,3 +219,35 @@ def test_what_is_too_long_or_stands_beside_an_order_to_a_model_is_no_candidate(c
     say(clawmem, text)
     clawmem("heartbeat")
     assert candidates(clawmem) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Tom and I are moving to Naantali on 1 December.", "Tom and Nora are moving to Naantali on 1 December."),
+        ("My brother and I own a boat in Nauvo.", "Nora's brother and Nora own a boat in Nauvo."),
+        ("Tom and I have moved to Naantali for good.", "Tom and Nora have moved to Naantali for good."),
+        ("I own a boat in Nauvo and I have two cats.", "Nora owns a boat in Nauvo and Nora has two cats."),
+        ("Email goes out from the billing service at 7:15.", "Email goes out from the billing service at 7:15."),
+    ],
+)
+def test_a_candidate_is_a_sentence_that_a_person_can_read(clawmem: Command, text: str, says: str) -> None:
+    say(clawmem, text)
+    clawmem("heartbeat")
+    assert [record["says"].partition(" (")[0].rstrip(".") for record in candidates(clawmem)] == [says.rstrip(".")]
+
+
+@pytest.mark.parametrize(
+    ("stored", "left"),
+    [
+        ("From January the berth fee for small boats at Aurora is 36 euros.", 0),
+        ("From January the berth fee for small boats at Aurora is 34 euros.", 1),
+        ("The office of Aurora is closed on Mondays.", 1),
+    ],
+)
+def test_what_an_agent_stored_of_a_message_is_no_candidate(clawmem: Command, stored: str, left: int) -> None:
+    say(clawmem, "The berth fee of Aurora for small boats is 36 euros from January.")
+    agent = {"CLAWMEM_AGENT": "robin", "CLAWMEM_NOW": "2026-11-01T10:05:00Z"}
+    assert clawmem("remember", stored, env=agent).code == 0
+    clawmem("heartbeat")
+    assert len(candidates(clawmem)) == left

@@ -26,7 +26,6 @@ from clawmem.model.pages.daily import daily_path
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.command_server import CommandServer
-from tests.conftest import Command
 from tests.loopback import Asked, Behaviour, Loopback, Wire, closed_address, says, serving
 from tests.needs import needs_litellm
 
@@ -51,14 +50,6 @@ def tells(*extra: Mapping[str, Any]) -> Behaviour:
         items = [{"text": f"It was said: {line['fact']}", "facts": [line["id"]]} for line in asked.lines]
         parts = {"happened": [], "decided": [*items, *extra], "learned": [], "open": []}
         return says(json.dumps(parts))(asked)
-
-    return answer
-
-
-def answers(text: str, *ids: str) -> Behaviour:
-    def answer(asked: Asked) -> Wire:
-        cited = [line["id"] for line in asked.lines if "fact" in line] if not ids else list(ids)
-        return says(json.dumps({"answer": [{"text": text, "facts": cited}]}))(asked)
 
     return answer
 
@@ -200,41 +191,3 @@ def test_what_is_grounded() -> None:
     assert (found.unknown, found.dropped) == (("fact_9",), 4)
     many = {"answer": [sentence(f"{n}.", "fact_1") for n in range(20)]}
     assert len(grounded(many, ("answer",), ["fact_1"]).sentences) == 12
-
-
-def set_model(clawmem: Command, address: str) -> None:
-    for key, value in (("llm.model", "openai/tested"), ("llm.api_base", address), ("llm.timeout_seconds", "30")):
-        assert clawmem("config", "set", key, value).code == 0
-
-
-@needs_litellm
-def test_recall_and_context_answer_in_sentences_that_cite(clawmem: Command, vault_root: Any) -> None:
-    assert clawmem("remember", "Jane lives in Bergen.", "--json").code == 0
-    with serving(answers("Jane lives in Bergen.")) as server:
-        set_model(clawmem, server.address)
-        recalled = clawmem("recall", "where does Jane live?", "--narrative", "--json").data
-        result = clawmem("recall", "where does Jane live?", "--narrative")
-        context = clawmem("context", "where does Jane live?", "--narrative")
-    (fact,) = recalled["facts"]
-    assert recalled["narrative"]["sentences"] == [{"text": "Jane lives in Bergen.", "facts": [fact["id"]]}]
-    assert recalled["context"]["token_count"] >= recalled["llm_context"]["token_count"] > 0
-    assert recalled["answer_facts"][0]["id"] == fact["id"]
-    assert result.out == f"Jane lives in Bergen. [{fact['id']}]\n" == context.out
-    with serving(answers("Jane lives in Bergen.", "fact_00000000")) as server:
-        set_model(clawmem, server.address)
-        dropped = clawmem("recall", "where does Jane live?", "--narrative")
-    assert "fact_00000000" in dropped.err
-    assert fact["id"] in dropped.out, "without an answer, what was found is shown"
-
-
-@needs_litellm
-def test_recall_without_an_answer(clawmem: Command) -> None:
-    assert clawmem("remember", "Jane lives in Bergen.").code == 0
-    unset = clawmem("recall", "where does Jane live?", "--narrative")
-    assert (unset.code, "No model is set" in unset.err) == (1, True)
-    assert clawmem("context", "--narrative").code == 2
-    set_model(clawmem, closed_address())
-    failed = clawmem("recall", "where does Jane live?", "--narrative", "--json")
-    assert failed.code == 14
-    assert failed.data["narrative"]["problem"]
-    assert failed.data["facts"]

@@ -110,19 +110,30 @@ def test_a_turn_that_holds_nothing_is_not_asked_about(clawmem: Command) -> None:
         ("Keep commit messages under 50 characters.", True), ("Nimm pytest statt unittest.", True),
         ("Usa yarn en vez de npm.", True), ("use a loop here", False), ("use the fixture instead of the mock", False),
         ("Use the other branch for now.", False), ("rename this to foo, not bar", False),
+        ("Run the tests with `uv run pytest -q`, never with plain pytest.", True),
+        ("Format the code with ruff before each commit.", True), ("Lance les tests avec make, jamais avec tox.", True),
+        ("Build the image with podman, docker is not allowed here.", True),
+        ("Run the tests with coverage.", False), ("Format this file with ruff.", False),
+        ("Fix the failing test with a mock, not a stub.", False), ("Start the server with port 8081.", False),
+        ("Yes, let's go with the outbox table, fewer moving parts.", True), ("Right, we'll take Hetzner then.", True),
+        ("Agreed: Postgres it is, not MySQL.", True), ("Yes, let's go with the second one.", False),
+        ("Let's go with that.", False), ("Yes, go ahead.", False), ("Fine, leave it as it is.", False),
+        ("That's wrong, berths over 12 metres pay 54, not 51.", True), ("That's wrong, try again.", False),
+        ("That's wrong, the button should be blue.", False),
     ],
 )  # fmt: skip
 def test_a_rule_of_work_is_asked_about_and_a_task_is_not(clawmem: Command, prompt: str, rule: bool) -> None:
     assert (QUESTION in turn(clawmem, prompt, "shell")) is rule
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -> None:
     rows = [
         "Use pnpm, not npm.",
         "use tabs in this repo",
         "Use uv instead of pip.",
         "No, the limit of Kestrel is 40, not 60.",
-        "Keep commit messages under 50 characters.",
+        "Yes, let's go with the outbox table, fewer moving parts.",
     ]
     lines = (json.dumps({"role": "user", "content": text, "timestamp": "2026-11-20T10:00:00Z"}) for text in rows)
     assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
@@ -130,7 +141,20 @@ def test_a_rule_of_work_that_nobody_read_becomes_a_candidate(clawmem: Command) -
     clawmem("heartbeat")
     waiting = " ".join(row["says"] for row in clawmem("review", "list", "--json").data["proposals"])
     assert "No," not in waiting and "The limit of Kestrel is 40" in waiting, "it stands alone"
-    assert all(words in waiting for words in ("pnpm", "tabs", "uv", "50 characters")), waiting
+    assert all(words in waiting for words in ("pnpm", "tabs", "uv", "outbox table")), waiting
+
+
+def test_an_order_in_a_repository_ends_the_rule_of_it_that_it_names(clawmem: Command) -> None:
+    rows = {"github.com/acme/shop": "In shop use pnpm, never npm.", "github.com/acme/yard": "In yard use pnpm."}
+    for project, rule in rows.items():
+        assert clawmem("remember", rule, "--project", project).code == 0
+    order = {"role": "user", "content": "From now on use yarn here instead of pnpm.", "project": next(iter(rows))}
+    given = json.dumps({**order, "timestamp": "2026-11-21T09:00:00Z"})
+    assert clawmem("ingest", "-", "--format", "jsonl", given=given).code == 0
+    clawmem("heartbeat", "--only", "learn")
+    facts = clawmem("list", "--all", "--include-superseded", "--json").data["facts"]
+    status = {fact["fact"]: fact["status"] for fact in facts}
+    assert [status[rule] for rule in rows.values()] == ["superseded", "active"], status
 
 
 def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: Command) -> None:
@@ -141,6 +165,7 @@ def test_what_is_not_to_be_forgotten_and_is_known_is_not_stored_twice(clawmem: C
     assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["Jonas prefers tea."]
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_an_approved_candidate_goes_to_its_speaker_or_its_project(clawmem: Command) -> None:
     day = {"role": "user", "timestamp": "2026-11-20T10:00:00Z"}
     rows = [
@@ -177,6 +202,7 @@ def test_the_program_of_another_harness_does_not_read_for_this(clawmem: Command)
     assert turn(clawmem, TELLS, "codex") == ""
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_further_reader_that_fails_is_a_failure_and_is_asked_again(clawmem: Command, tmp_path: Path) -> None:
     programs = {"claude": """cat >/dev/null; echo '{"facts": []}'""", "codex": f"echo >>{tmp_path}/asked; exit 1"}
     for name, does in programs.items():
@@ -239,3 +265,29 @@ def test_a_plugin_without_a_prompt_asks_once_too(clawmem: Command) -> None:
 def test_a_session_that_nobody_began_is_not_asked(clawmem: Command) -> None:
     assert call(clawmem, "Stop") == ""
     assert call(clawmem, "Stop", session_id=None) == ""
+
+
+def test_what_is_taken_back_in_the_next_message_is_served_with_it_and_is_no_candidate_and_no_order(
+    clawmem: Command,
+) -> None:
+    told = [
+        ("user", "The payments of the shop are through Klarna now, not Paytrail."),
+        ("assistant", "Noted: Klarna."),
+        ("user", "No wait, still Paytrail."),
+        ("user", "From now on, write the commit messages in French."),
+        ("user", "Scratch that, it was for another team."),
+        ("user", "The van of the shop is repaired on Tuesdays by Olli."),
+    ]
+    lines = (
+        json.dumps({"role": role, "content": text, "timestamp": f"2026-11-20T10:0{place}:00Z", "session": "s1"})
+        for place, (role, text) in enumerate(told)
+    )
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+    clawmem("heartbeat")
+    waiting = [row["says"] for row in clawmem("review", "list", "--json").data["proposals"]]
+    assert waiting == [told[-1][1]] and clawmem("list", "--all", "--json").data["facts"] == []
+    prompt = "through whom do payments of the shop go, Klarna?"
+    answered = call(clawmem, "UserPromptSubmit", prompt=prompt, session_id="next")
+    for served in (clawmem("recall", "payments of the shop").out, clawmem("context", prompt).out, answered):
+        lines_of = [line for line in served.replace("\\n", "\n").split("\n") if "Klarna now" in line]
+        assert lines_of and all("taken back: No wait, still Paytrail." in line for line in lines_of), served

@@ -127,5 +127,7 @@ def _made(count: int, build: Callable[[list[Machine]], object] | None) -> tuple[
             machines.append(Machine(folder / f"m{number}", environment, _SEED + number))
         if build:
             build(machines)
+        for machine in machines:
+            assert machine.vault.settings and machine.vault.catalog, "parsed once, as in `newborn`"
         places = [hub, *(folder / f"m{number}" for number in range(count))]
         return name, {place.name: Tree.of(place) for place in places}

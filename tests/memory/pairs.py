@@ -16,7 +16,6 @@ from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.notes import note
-from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
@@ -179,7 +178,7 @@ def differing(seed: int, template: Path, folder: Path, environment: Mapping[str,
     by_pull.caller = by_sync.caller
     by_sync.sync()
     if pull(by_pull).returncode != 0:
-        finish_merge(by_pull.vault, by_pull.caller)
+        by_pull.git("merge", "--abort")
     by_pull.sync()
     git(by_sync.root, environment, "fetch", "-q", str(by_pull.root), "HEAD")
     return by_sync.git("diff", "--name-only", "HEAD", "FETCH_HEAD").split(), life.done

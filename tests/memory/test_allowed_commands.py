@@ -290,37 +290,6 @@ def test_a_command_that_writes_too_much_is_ended(vault: Vault, work: Path, allow
     assert (run.code, run.ended, len(run.output)) == (None, "it wrote more than 1,000,000 bytes", 1_000_000)
 
 
-LEAVES = """
-import os, sys, time
-if os.fork():
-    sys.exit(0)
-if sys.argv[1] == "session":
-    os.setsid()
-    if os.fork():
-        os._exit(0)
-elif sys.argv[1] == "group":
-    os.setpgid(0, 0)
-open("started.log", "w").write(str(os.getpid()))
-if sys.argv[1] == "closed":
-    os.closerange(0, 3)
-time.sleep(1.2)
-open("late.log", "w").write("late")
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group is killed")
-@pytest.mark.parametrize("how", ["plain", "session", "group", "closed"])
-def test_a_process_that_is_left_behind_is_killed(vault: Vault, work: Path, allow: Allow, how: str) -> None:
-    waits = "[time.sleep(.01) for _ in range(200) if not os.path.exists('started.log')]"
-    (work / "leave.py").write_text(LEAVES.replace("    sys.exit(0)", f"    {waits}; sys.exit(0)", 1))
-    command = f"{sys.executable} leave.py {how}"
-    allow(command)
-    assert run_command(vault, command, work).code == 0
-    left = int((work / "started.log").read_text())
-    assert not Path(f"/proc/{left}").exists()
-    assert not (work / "late.log").exists()
-
-
 def test_a_file_that_changes_while_the_command_runs(vault: Vault, work: Path, allow: Allow) -> None:
     _script(work / "check.sh", "echo 'echo EVIL' >> check.sh; exit 0")
     allow("./check.sh")

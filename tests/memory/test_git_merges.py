@@ -9,13 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.errors import ClawmemError, NeedsDecision, Refused
+from clawmem.errors import ClawmemError, NeedsDecision
 from clawmem.memory.facts.remember import RememberResult, remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.proposals import read_proposals
-from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.merge_plan import apply_fast_forward, commit_merge, plan_with_policy
 from clawmem.memory.sync.relation import RemoteBranch, compare_histories
 from clawmem.model.facts.codec import parse_items, render_items
@@ -145,7 +144,7 @@ def test_what_others_merged_with_git_is_completed_by_sync(tmp_path: Path, enviro
     assert_whole(third.root, environment)
 
 
-def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machine], clawmem: Command) -> None:
+def test_without_the_driver_git_stops_and_sync_merges(machines: list[Machine], clawmem: Command) -> None:
     machine, other = machines
     machine.keep("The boat is red.")
     machine.sync()
@@ -154,31 +153,15 @@ def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machin
     assert pull(other).returncode != 0
     assert "<<<<<<<" in other.read(ITEMS)
     refused = clawmem("remember", "Third.", cwd=other.root)
-    assert refused.code == 12 and "clawmem sync --continue" in refused.err
+    assert refused.code == 12 and "`git merge --abort`; `clawmem sync`" in refused.err
     assert clawmem("doctor", cwd=other.root).code == 1
-    result = clawmem("sync", "--continue", cwd=other.root)
+    other.git("merge", "--abort")
+    result = clawmem("sync", cwd=other.root)
     assert result.code == 0, result.err
     assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
     assert_whole(other.root, other.environment)
     assert_sound(other.root, other.environment)
     assert driver_problem(other.vault) is None
-    with pytest.raises(Refused, match="There is no unfinished git merge"):
-        finish_merge(other.vault, other.caller)
-    assert other.sync().pushed
-
-
-def test_doctor_finishes_a_merge_and_tells_git(machines: list[Machine]) -> None:
-    machine, other = machines
-    machine.keep("The boat is red.")
-    machine.sync()
-    other.keep("The lamp is green.")
-    forget_driver(other)
-    pull(other)
-    found = {(problem.check, problem.path) for problem in doctor(other.vault, other.caller).problems if problem.fixable}
-    assert {("git", ".git/MERGE_HEAD"), ("merge-driver", ".git/config")} <= found
-    mended = doctor(other.vault, other.caller, fix=True)
-    assert mended.healthy, mended.problems
-    assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
 
 
 def test_doctor_writes_the_attributes_of_an_older_vault(machines: list[Machine]) -> None:
@@ -190,37 +173,6 @@ def test_doctor_writes_the_attributes_of_an_older_vault(machines: list[Machine])
     text = machine.read(".gitattributes")
     assert text.startswith("*.md -text\n*.png binary\n") and "*.json merge=clawmem\n" in text
     assert_whole(machine.root, machine.environment)
-
-
-def test_what_a_person_resolved_stays(machines: list[Machine]) -> None:
-    machine, other = machines
-    machine.write("MEMORY.md", "# Memory\n\nOne says red.\n")
-    machine.keep("The boat is red.")
-    machine.sync()
-    other.write("MEMORY.md", "# Memory\n\nThe other says green.\n")
-    other.keep("The lamp is green.")
-    forget_driver(other)
-    pull(other)
-    other.write("MEMORY.md", "# Memory\n\nBoth say blue.\n")
-    merge = finish_merge(other.vault, other.caller)
-    assert other.read("MEMORY.md") == "# Memory\n\nBoth say blue.\n"
-    assert merge.notices == ("MEMORY.md stays as you resolved it",)
-    assert "The boat is red." in other.standing()
-    assert_whole(other.root, other.environment)
-
-
-def test_a_merge_that_stopped_in_the_settings(machines: list[Machine]) -> None:
-    other_machine, other = machines
-    for machine, limit in ((other_machine, 7), (other, 8)):
-        machine.write("clawmem.yaml", machine.read("clawmem.yaml").replace("limit: 10", f"limit: {limit}"))
-        machine.keep(f"Limited to {limit}.")
-    other_machine.sync()
-    forget_driver(other)
-    pull(other)
-    assert "<<<<<<<" in other.read("clawmem.yaml")
-    finish_merge(other.vault, other.caller)
-    assert other.vault.settings.whole("defaults.limit") == 8
-    assert_whole(other.root, other.environment)
 
 
 def test_facts_that_cannot_be_read_are_never_half_merged(machines: list[Machine]) -> None:
@@ -236,8 +188,6 @@ def test_facts_that_cannot_be_read_are_never_half_merged(machines: list[Machine]
     assert other.head() == before
     assert pull(other).returncode != 0
     assert "<<<<<<<" not in other.read(ITEMS) and "The lamp is green." in other.read(ITEMS)
-    with pytest.raises(NeedsDecision, match="cannot be read"):
-        finish_merge(other.vault, other.caller)
     other.git("merge", "--abort")
 
 

@@ -33,7 +33,6 @@ VERBS = (
     ("log", PLACE),
     ("graph", "neighbors", "{id}"),
     ("graph", "neighbors", PLACE),
-    ("graph", "path", "{id}", "projects/office"),
     ("entity", "show", PLACE),
     ("agent", "show", "finance"),
 )

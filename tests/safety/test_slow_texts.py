@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.extensions.governance.principle import _translated, bounded_pattern
 from clawmem.learning.attribution import forgetting
 from clawmem.learning.attribution import quoted as fiction
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
@@ -51,6 +50,7 @@ from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
 from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
+from clawmem.model.search import meant
 from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
@@ -174,14 +174,12 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
     ("clawmem.model.records.parsing", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.model.records.access", "names"): lambda: [r"(?<!\w)(?:Jane Doe|Jane)(?!\w)"],
-    # The globs and patterns of users; tests of these modules try what they refuse.
-    ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
-    ("clawmem.extensions.governance.principle", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
     ("clawmem.memory.health.checks.pages", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],
     ("clawmem.model.language.question", "asked"): lambda: [asked for asked, _ in question._KINDS],
     ("clawmem.model.search.meant", "re.escape(word)"): lambda: ["東京"],
+    ("clawmem.model.search.meant", "sounds"): lambda: [sounds for sounds, _ in meant._SOUNDS],
     ("clawmem.model.language.languages", "parts"): lambda: [
         languages.pattern_of(code, row).pattern
         for code in languages.EVERY

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from clawmem.errors import NotFound
@@ -13,7 +11,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.graph import GraphWalk, neighbors, shortest_path
+from clawmem.serving.graph import GraphWalk, neighbors
 from clawmem.vault.vault import Vault
 
 ALL = FactFilter()
@@ -46,21 +44,6 @@ def test_a_fact_is_joined_to_its_place_its_links_and_what_it_is_about(vault: Vau
     assert {("in", late, False, 1), ("supports", tea, True, 2)} <= two
 
 
-def test_a_way_is_the_shortest_and_says_each_step(vault: Vault, caller: Caller) -> None:
-    a, b, c = (keep(vault, caller, f"fact number {n}", entity=f"projects/p{n}") for n in "abc")
-    link(vault, a, "depends_on", b, caller)
-    link(vault, c, "derived_from", b, caller)
-    found = shortest_path(vault, "projects/pa", c, caller, ALL, 6)
-    assert [(step.edge.relation, step.edge.forward, step.node.name) for step in found.steps] == [
-        ("in", False, a),
-        ("depends_on", True, b),
-        ("derived_from", False, c),
-    ]
-    with pytest.raises(NotFound, match="No path of at most 2 steps"):
-        shortest_path(vault, "projects/pa", c, caller, ALL, 2)
-    assert shortest_path(vault, a, a, caller, ALL, 6).steps == ()
-
-
 def test_replaced_facts_are_walked_only_where_asked(vault: Vault, caller: Caller) -> None:
     old = keep(vault, caller, "Jane lives in Oslo", entity="areas/people/jane")
     new = supersede(vault, old, draft_from_record({"fact": "Jane lives in Rome"}, caller.now), caller).facts[0].fact.id
@@ -90,33 +73,3 @@ def test_what_nobody_knows_is_said(vault: Vault, caller: Caller) -> None:
     for name in ("nobody", "fact_00000000", "projects/nothing"):
         with pytest.raises(NotFound):
             neighbors(vault, name, caller, ALL, 1, 50)
-
-
-def test_ways_are_as_short_as_a_plain_search_finds(vault: Vault, caller: Caller) -> None:
-    chance = random.Random(7)
-    facts = [keep(vault, caller, f"statement {n}", entity=f"projects/p{n}") for n in range(12)]
-    joined: dict[str, set[str]] = {fact: set() for fact in facts}
-    for _ in range(14):
-        a, b = chance.sample(facts, 2)
-        link(vault, a, "relates_to", b, caller)
-        joined[a].add(b)
-        joined[b].add(a)
-    for goal in facts[1:]:
-        expected = distance(joined, facts[0], goal)
-        if expected is None or expected > 6:
-            with pytest.raises(NotFound):
-                shortest_path(vault, facts[0], goal, caller, ALL, 6)
-        else:
-            assert len(shortest_path(vault, facts[0], goal, caller, ALL, 6).steps) == expected
-
-
-def distance(joined: dict[str, set[str]], start: str, goal: str) -> int | None:
-    """How many links apart two facts are."""
-    far, level = 0, {start}
-    seen = set(level)
-    while level:
-        if goal in level:
-            return far
-        far, level = far + 1, {other for text in level for other in joined[text]} - seen
-        seen |= level
-    return None

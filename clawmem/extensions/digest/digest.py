@@ -34,7 +34,7 @@ from clawmem.model.records.digestion import (
     stored_queue,
 )
 from clawmem.model.records.entity import slug
-from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.records.event import OF_DOCUMENT, Event, ledger_path, render_events
 from clawmem.model.transcripts.documents import DocumentText
 from clawmem.model.transcripts.notes import headings_in
 from clawmem.vault.commit.secret_gate import allowed
@@ -59,10 +59,11 @@ ACTS: Mapping[str, phases.Phase] = {
 
 
 class DigestedSource(NamedTuple):
-    """A source by its key, as it is now."""
+    """A source by its key, as it is now, and the claims that were verified in this run."""
 
     key: str
     item: DigestionItem
+    claims: tuple[Claim, ...] = ()
 
 
 class DigestResult(NamedTuple):
@@ -143,10 +144,12 @@ def digest(
     problems: list[ClawmemError] = []
     for number, key in enumerate(waiting):
         item: DigestionItem | None = queue_of(vault)[key]
+        claims: tuple[Claim, ...] = ()
         while item is not None and item.phase != DONE:
             if report is not None:
                 phase = number * len(ACTS) + PHASES.index(item.phase)
                 report(Progress("digest", phase, len(waiting) * len(ACTS), now=f"{item.title}, {item.phase}"))
+            claims = item.claims if item.phase == ARCHIVE else claims
             try:
                 item, made = _run_phase(vault, caller, key, item, acts)
                 commits += made
@@ -154,7 +157,7 @@ def digest(
                 problems.append(problem)
                 commits += _record_failure(vault, caller, key, problem)
                 break
-        items.append(DigestedSource(key, queue_of(vault)[key]))
+        items.append(DigestedSource(key, queue_of(vault)[key], claims))
     return DigestResult(tuple(items), tuple(commits), tuple(problems))
 
 
@@ -194,7 +197,9 @@ def apply_digestion(vault: Vault, caller: Caller, key: str, answer: Mapping[str,
                 commits = work.commit([change], "digest")
             result = digest(vault, caller, only=source)
             return result._replace(
-                sources=(DigestedSource(source, queue_of(vault)[source]),),
+                sources=(
+                    DigestedSource(source, queue_of(vault)[source], result.sources[0].claims if result.sources else ()),
+                ),
                 commits=(*commits, *result.commits),
             )
     return None
@@ -264,7 +269,7 @@ def _events(text: str, title: str, key: str, caller: Caller, document: DocumentT
             part,
             mail.get("speaker"),
             agent=caller.agent,
-            source=f"document:{title}",
+            source=f"{OF_DOCUMENT}{title}",
             external_id=f"{key}:{number}",
             kind="attachment",
             metadata={**about, **({phases.ABOVE: above} if above else {})} or None,

@@ -1,11 +1,21 @@
-"""`clawmem digest file|run|status`."""
+"""`clawmem digest file|status`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL
-from clawmem.extensions.digest.digest import BY_READER, DigestResult, add_document, digest, digestion, queue_of
+from clawmem.extensions.digest.digest import (
+    BY_READER,
+    DigestedSource,
+    DigestResult,
+    add_document,
+    digest,
+    digestion,
+    queue_of,
+)
+from clawmem.extensions.digest.phases import PROPOSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import PROJECT_OF_NEW, SCOPE_OF_NEW, WORKFLOW_OF_NEW
@@ -13,12 +23,15 @@ from clawmem.faces.parts.words import said
 from clawmem.heartbeat.queue import QueueRun, answer_tasks
 from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress
-from clawmem.model.records.digestion import PHASES, DigestionItem
+from clawmem.model.records.digestion import PHASES, Claim, DigestionItem
 from clawmem.work.session_end_records import WorkScope
 
 _NOUNS = {"claims": "claim", "links": "link"}
 _NO_CLAIM = "{}: no sentence states a claim that can be understood alone. The text is in the ledger."
-_UNREAD = "{} read by rules only, which find little: `clawmem learn pending` gives what is left to a reader"
+_UNREAD = (
+    "{} read by rules only, which find little: `recall` finds the rest in the text, and `clawmem learn pending` gives"
+    " it to a reader"
+)
 
 
 def file(
@@ -49,18 +62,12 @@ def file(
     added = add_document(vault, text, title or name, caller, of, entity, scope, document)
     with call.progress() as report:
         result = _digested(call, added.key, report)
-    answer = _answer(result, {added.key: added.item})
+    answer = _answer(result, DigestedSource(added.key, added.item))
     return answer._replace(notices=[*answer.notices, *document.notices]) if document else answer
 
 
-def run(call: Call) -> Answer:
-    """Work the whole queue now, as the heartbeat does."""
-    with call.progress() as report:
-        return _answer(_digested(call, None, report), {})
-
-
-def _digested(call: Call, only: str | None, report: OnProgress | None) -> DigestResult:
-    """Let the model read what waits, and the rules what it did not read."""
+def _digested(call: Call, only: str, report: OnProgress | None) -> DigestResult:
+    """Let the model read a source, and the rules what it did not read."""
     vault, caller, model = call.runtime.vault(), call.runtime.caller(), call.runtime.model()
     asked = answer_tasks(vault, caller, model, [digestion(only)]) if model else QueueRun()
     outcome = digest(vault, caller, only, report=report)
@@ -79,21 +86,27 @@ def status(call: Call) -> Answer:
     return Answer({"sources": [_data(key, item) for key, item in queue.items()]}, table, talk=talk)
 
 
-def _answer(result: DigestResult, known: dict[str, DigestionItem]) -> Answer:
-    items = {**known, **{source.key: source.item for source in result.sources}}
-    lines = [f"{key}  {item.phase}: {_words(item)}  {item.title}" for key, item in items.items()]
-    notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in result.problems]
-    data = {"sources": [_data(key, item) for key, item in items.items()], "commits": list(result.commits)}
-    talk = [_NO_CLAIM.format(item.title) for item in items.values() if item.counts.get("claims") == 0]
-    unread = sum(item.by != BY_READER for item in items.values())
+def _answer(result: DigestResult, added: DigestedSource) -> Answer:
+    sources = {source.key: source for source in (added, *result.sources)}.values()
+    items = [source.item for source in sources]
+    lines = []
+    for source in sources:
+        lines.append(f"{source.key}  {source.item.phase}: {_words(source.item)}  {source.item.title}")
+        lines += [f"{claim.became or PROPOSED}: {claim.text}" for claim in source.claims]
+    again = "The next heartbeat tries again."
+    notices = [f"{each.message} {again} {each.hint}".strip() for each in result.problems]
+    data = {"sources": [_data(*source) for source in sources], "commits": list(result.commits)}
+    talk = [_NO_CLAIM.format(item.title) for item in items if item.counts.get("claims") == 0]
+    unread = sum(item.by != BY_READER for item in items)
     talk += [_UNREAD.format(counted(unread, "text"))] if unread and not result.problems else []
-    talk += [] if lines else ["Nothing waits."]
     return Answer(data, lines, notices, PARTIAL if result.problems else DONE, talk)
 
 
-def _data(key: str, item: DigestionItem) -> dict[str, Any]:
+def _data(key: str, item: DigestionItem, claims: Sequence[Claim] = ()) -> dict[str, Any]:
+    found = [{"claim": claim.text, "became": claim.became or PROPOSED} for claim in claims]
     about = {"session": item.session, "by": item.by, "error": item.error, "counts": dict(item.counts)}
-    return {"source": key, "title": item.title, "phase": item.phase, "failures": item.failures, **said(about)}
+    known = {"source": key, "title": item.title, "phase": item.phase, "failures": item.failures}
+    return known | said({**about, "claims": found or None})
 
 
 def _words(item: DigestionItem) -> str:
@@ -105,7 +118,7 @@ def _words(item: DigestionItem) -> str:
 
 _SOURCE = {
     "source": str, "title": str, "phase": set(PHASES), "failures": int, "session?": str, "by?": {"model", "rules"},
-    "error?": str, "counts?": {str: int},
+    "error?": str, "counts?": {str: int}, "claims?": [{"claim": str, "became": str}],
 }  # fmt: skip
 _DIGESTED = {"sources": [_SOURCE], "commits": [str]}
 
@@ -116,6 +129,5 @@ VERB = {
         ("clawmem digest file report.md --entity projects/website",),
         ("sources",),
     ),
-    "run": Command(run, _DIGESTED, ("clawmem digest run",), ("sources",)),
     "status": Command(status, {"sources": [_SOURCE]}, ("clawmem digest status",), ("sources",)),
 }

@@ -169,10 +169,6 @@ parse_alignment = partial(read_log, AlignmentEntry)
 """Reads the log, oldest first. Raises Unreadable, naming the line and the key."""
 
 
-# Below this number of decisions of people, no task closes by itself.
-LEAST_DECISIONS = 5
-
-
 class AlignmentResult(NamedTuple):
     """The report, whether passes count by themselves, and the commit that recorded new decisions (None if there were
     none)."""
@@ -239,12 +235,6 @@ def may_pass(entries: Iterable[AlignmentEntry]) -> bool:
     """Return whether a task may pass without a person: without a decision of a person, or at the bar or above."""
     rate = last_agreement(entries).rate
     return rate is None or rate >= BAR
-
-
-def why_not_close(entries: Iterable[AlignmentEntry]) -> str | None:
-    """Return why no task may close by itself yet, or None: too few verdicts were compared with people's decisions."""
-    count, least = last_agreement(entries).counted, LEAST_DECISIONS
-    return None if count >= least else f"people decided {count} of the {least} tasks that are needed first"
 
 
 def new_decisions(work: WriteScope) -> tuple[list[AlignmentEntry], dict[str, bytes | None]]:

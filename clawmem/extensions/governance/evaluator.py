@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed, NotFound, Refused
 from clawmem.extensions.governance.alignment import (
-    AlignmentEntry,
     may_pass,
     new_decisions,
     read_alignment,
     read_evaluations,
-    why_not_close,
 )
 from clawmem.extensions.governance.criterion import (
     COMMAND,
@@ -55,7 +53,7 @@ from clawmem.llm.prompts import prompt, prompt_version
 from clawmem.memory.allowed_commands import is_allowed_place, run_command
 from clawmem.memory.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import find_task, mover, open_escalations, with_move
+from clawmem.memory.tasks import find_task, mover, open_escalations
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.forms import render_lines
@@ -70,13 +68,11 @@ from clawmem.model.proposals.proposal import (
 )
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.task import REVIEW, Task
-from clawmem.model.records.task_moves import CLOSE, Mover
+from clawmem.model.records.task import Task
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
 
-CLOSES = "evaluate.closes"
 _BELOW = "All criteria are met, but too few of the last verdicts agreed with people, so a person decides."
 _NAMED_BY_AGENT = " This is on a folder that the agent named."
 _NO_JUDGE = "It needs a judgement, and no model is set (llm.evaluate_model)."
@@ -158,15 +154,13 @@ def _command(vault: Vault, work: Work, text: str) -> RuleAnswer:
 
 
 def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionResult, ...]) -> EvaluateResult:
-    vault, caller = scope.vault, scope.caller
+    caller = scope.caller
     decided, writes = new_decisions(scope)
     entries = (*read_alignment(scope), *decided)
     found, reason = verdict_of(results)
     held_back = found == PASS and not may_pass(entries)
     verdict, reason = (ESCALATE, _BELOW) if held_back else (found, reason)
-    named_by_agent = verdict == PASS and not _is_place_of_person(scope, work)
-    reason += _NAMED_BY_AGENT if named_by_agent else ""
-    open_for = _why_open(scope, entries, named_by_agent) if verdict == PASS and task.state == REVIEW else None
+    reason += _NAMED_BY_AGENT if verdict == PASS and not _is_place_of_person(scope, work) else ""
     evaluations = read_evaluations(scope)
     evaluation = Evaluation(
         new_id(PREFIX, caller.entropy, {other_evaluation.id for other_evaluation in evaluations}),
@@ -185,7 +179,6 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
     writes |= {
         EVALUATIONS: render_lines([*evaluations, evaluation]),
         **proposal_writes(proposals),
-        **(_closing(task, evaluation) if verdict == PASS and not open_for and vault.settings.flag(CLOSES) else {}),
     }
     items = trailers("evaluate", agent=caller.agent, session=caller.session)
     change = Change(
@@ -194,8 +187,7 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
         author=agent_author(caller.agent),
     )  # fmt: skip
     commit = scope.commit([change])[-1]
-    stays = (f"the task stays open for a person: {open_for}",) if open_for else ()
-    return EvaluateResult(evaluation, waits, commit, (*scope.notices, *stays))
+    return EvaluateResult(evaluation, waits, commit, tuple(scope.notices))
 
 
 def _is_place_of_person(scope: WriteScope, work: Work) -> bool:
@@ -205,21 +197,6 @@ def _is_place_of_person(scope: WriteScope, work: Work) -> bool:
     if scope.caller.agent is None or work.name == NO_WORK:
         return True
     return work.place is not None and is_allowed_place(scope.vault, work.place)
-
-
-def _why_open(scope: WriteScope, entries: Sequence[AlignmentEntry], named_by_agent: bool) -> str | None:
-    """Return why a task that passed and was handed in does not close by itself; None also if that is not wanted."""
-    if not scope.vault.settings.flag(CLOSES):
-        return None
-    return "a person names the work, or allows a command in it" if named_by_agent else why_not_close(entries)
-
-
-def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:
-    """Return the write that closes a task which was handed in, in the name of the evaluation."""
-    if task.state != REVIEW:
-        return {}
-    closed = with_move(task, CLOSE, Mover(evaluation.id, True, evaluation.at), evaluation.reason)
-    return {closed.path: closed.page.encode()}
 
 
 def _answered(scope: WriteScope, task: Task, evaluation: Evaluation) -> list[Proposal]:

@@ -1,15 +1,9 @@
-"""Principles (`governance/principles.yaml`): rules for files, each with a check and with examples that prove it.
-
-Regular expressions that could take very long are refused.
-"""
+"""Principles (`governance/principles.yaml`): rules for files, each with a check and with examples that prove it."""
 
 from __future__ import annotations
 
-import re
-import re._constants as kinds  # type: ignore[import-not-found] # the only reader of patterns in the standard library
-import re._parser as parser  # type: ignore[import-not-found]
-import warnings
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -17,88 +11,20 @@ from clawmem.model.forms import ONE_OR_MORE, Before, FilledText, WrongValue, no_
 from clawmem.model.records.allowed_command import words_of
 from clawmem.model.records.parsing import Yaml, keyed_records
 
-LONGEST_PATTERN = 1000
-_MOST_OPEN, _MOST_WAYS = 3, 4096
-# A repetition with more possible counts than this is as good as open.
-_WIDE = 16
-_REPEATS = frozenset((kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT))
-_HINT = "Write it with one level of repetition, such as [a-z. ]+ instead of ([a-z]+[. ])+."
-
-
-def bounded_pattern(source: str) -> re.Pattern[str]:
-    """Compile a pattern. Raise InvalidInput if it is not valid, or if it could take very long on some text."""
-    if len(source) > LONGEST_PATTERN:
-        raise InvalidInput(f"the pattern has {len(source):,} characters; the limit is {LONGEST_PATTERN:,}")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what Python warns about means something else in a later version
-            pattern = re.compile(source)
-            tree = parser.parse(source)
-    except (re.error, OverflowError, RecursionError, Warning) as problem:
-        raise InvalidInput(f"'{source}' is not a regular expression: {problem}") from None
-    opened, ways = _cost(tree, False)
-    if opened > _MOST_OPEN or ways > _MOST_WAYS:
-        raise InvalidInput(f"the pattern could take very long: it has more than {_MOST_OPEN} open repetitions", _HINT)
-    return pattern
-
-
-def _cost(tree: Any, repeated: bool) -> tuple[int, int]:
-    """Return the number of open repetitions, and in how many ways the others can match."""
-    opened, ways = 0, 1
-    for kind, value in tree:
-        more, other = _cost_of(kind, value, repeated)
-        opened, ways = opened + more, ways * other
-    return opened, ways
-
-
-def _cost_of(kind: Any, value: Any, repeated: bool) -> tuple[int, int]:
-    if kind in _REPEATS:
-        least, most, body = value
-        return _cost_of_repeat(least, most, body, repeated)
-    if kind is kinds.BRANCH:
-        branches = value[1]
-        if repeated and not _begin_differently(branches):
-            raise InvalidInput("the pattern could take very long: it repeats alternatives that begin alike", _HINT)
-        costs = [_cost(branch, repeated) for branch in branches]
-        return max(opened for opened, _ in costs), sum(ways for _, ways in costs)
-    if kind in (kinds.GROUPREF, kinds.GROUPREF_EXISTS):
-        raise InvalidInput("the pattern refers back to a group, which can take very long")
-    if kind is kinds.SUBPATTERN:
-        return _cost(value[3], repeated)
-    if kind in (kinds.ASSERT, kinds.ASSERT_NOT):
-        return _cost(value[1], repeated)
-    return _cost(value, repeated) if kind is kinds.ATOMIC_GROUP else (0, 1)
-
-
-def _cost_of_repeat(least: int, most: int, body: Any, repeated: bool) -> tuple[int, int]:
-    if least == most:
-        opened, ways = _cost(body, repeated)
-        return opened * min(most, 100), ways ** min(most, 100)
-    if repeated:
-        raise InvalidInput("the pattern could take very long: it repeats a repetition", _HINT)
-    if most == 1:
-        opened, ways = _cost(body, False)
-        return opened, ways + 1
-    _cost(body, True)
-    return (1, 1) if most - least > _WIDE else (0, most - least + 1)
-
-
-def _begin_differently(branches: Any) -> bool:
-    firsts = [branch[0] if len(branch) else None for branch in branches]
-    letters = [chr(first[1]).casefold() for first in firsts if first is not None and first[0] is kinds.LITERAL]
-    return len(letters) == len(firsts) == len(set(letters))
-
-
 PRINCIPLES_PATH = "governance/principles.yaml"
 LONGEST_EXAMPLE = 200
+_LONGEST_PATTERN = 1000
+# Seconds for a line of an example: a stranger may have written the pattern.
+_EXAMPLE_SECONDS = 0.1
 _MOST_DEEP = 3
 _CHECK = "{regex: PATTERN} or {command: COMMAND}"
 
 
 class RuleCheck(NamedTuple):
-    """The check of a rule: the pattern that no line may match, or a command that must exit with 0."""
+    """The check of a rule: the pattern that no line may match, of the package `regex`, or a command that must exit
+    with 0."""
 
-    pattern: re.Pattern[str] | None
+    pattern: Any
     command: str | None = None
 
 
@@ -106,13 +32,24 @@ def _check(value: Any) -> RuleCheck:
     kind, text = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else (None, None)
     if kind not in ("regex", "command") or not isinstance(text, str) or not text.strip():
         raise wrong(_CHECK, value)
+    if kind == "regex":
+        return RuleCheck(_compiled(text))
     try:
-        if kind == "regex":
-            return RuleCheck(bounded_pattern(text))
         words_of(text)
-        return RuleCheck(None, text)
     except InvalidInput as problem:
         raise WrongValue(f"cannot be used: {problem.message.rstrip('.')}") from None
+    return RuleCheck(None, text)
+
+
+def _compiled(source: str) -> Any:
+    import regex  # has a time limit, which `re` lacks, and is slow to import
+
+    if len(source) > _LONGEST_PATTERN:
+        raise WrongValue(f"has {len(source):,} characters; the limit is {_LONGEST_PATTERN:,}")
+    try:
+        return regex.compile(source)
+    except (regex.error, OverflowError, RecursionError) as problem:
+        raise WrongValue(f"'{source}' is not a regular expression: {problem}") from None
 
 
 def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
@@ -135,7 +72,7 @@ class Principle(NamedTuple):
     bad: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
 
     @property
-    def pattern(self) -> re.Pattern[str] | None:
+    def pattern(self) -> Any:
         """Return the pattern that no line may match, or None."""
         return self.check.pattern
 
@@ -144,9 +81,10 @@ class Principle(NamedTuple):
         """Return the command that must exit with 0, or None."""
         return self.check.command
 
-    def breaks(self, line: str) -> tuple[int, int] | None:
-        """Return where a line matches the pattern, as a half-open range of characters, or None."""
-        found = self.pattern.search(line) if self.pattern else None
+    def breaks(self, line: str, seconds: float = _EXAMPLE_SECONDS) -> tuple[int, int] | None:
+        """Return where a line matches the pattern, as a half-open range of characters, or None. Raise TimeoutError if
+        that takes more than `seconds`."""
+        found = self.pattern.search(line, timeout=seconds) if self.pattern else None
         return found.span() if found else None
 
 
@@ -165,7 +103,11 @@ def _principle(name: str, entry: Any) -> Principle:
         for example in examples if principle.pattern else ():
             if len(example) > LONGEST_EXAMPLE:
                 raise WrongValue(f"is longer than {LONGEST_EXAMPLE} characters", key)
-            if any(principle.breaks(line) for line in example.splitlines()) != should:
+            try:
+                breaks = any(map(principle.breaks, example.splitlines()))
+            except TimeoutError:
+                raise WrongValue(f"takes the check very long: {example.strip()}", key) from None
+            if breaks != should:
                 text = "passes the check, but it should fail" if should else "fails the check, but it should pass"
                 raise WrongValue(f"{text}: {example.strip()}", key)
     return principle
@@ -177,30 +119,26 @@ class PathMatcher:
     out; the last glob that matches counts."""
 
     def __init__(self, globs: tuple[str, ...]) -> None:
-        self._rules = [(not glob.startswith("!"), re.compile(_translated(glob.removeprefix("!")))) for glob in globs]
+        self._rules = [(not glob.startswith("!"), _parts(glob.removeprefix("!"))) for glob in globs]
         # A list that only takes files out is about all others.
         self._otherwise = all(not wanted for wanted, _ in self._rules)
 
     def matches(self, path: str) -> bool:
         """Return whether the globs name a path, which has `/` between its parts."""
-        return next((wanted for wanted, rule in reversed(self._rules) if rule.fullmatch(path)), self._otherwise)
+        parts = tuple(path.split("/"))
+        return next((wanted for wanted, glob in reversed(self._rules) if _fits(parts, glob)), self._otherwise)
 
 
-def _translated(glob: str) -> str:
-    parts = glob.strip("/").split("/")
-    if "/" not in glob:
-        parts = ["**", *parts]
-    items = ["(?:[^/]+/)*" if part == "**" else f"{_name(part)}/" for part in parts[:-1]]
-    return "".join(["\\A", *items, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
+def _parts(glob: str) -> tuple[str, ...]:
+    return (*(() if "/" in glob else ("**",)), *glob.strip("/").split("/"))
 
 
-def _name(part: str) -> str:
-    """Return a pattern for a name. Behind each `*` but the last, the first fit is enough: nothing is tried twice."""
-    pieces = ["".join("[^/]" if letter == "?" else re.escape(letter) for letter in word) for word in part.split("*")]
-    if len(pieces) == 1:
-        return pieces[0]
-    between = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1] if piece)
-    return f"{pieces[0]}{between}[^/]*{pieces[-1]}"
+def _fits(parts: tuple[str, ...], glob: tuple[str, ...]) -> bool:
+    if not parts or not glob:
+        return not parts and not glob
+    if glob[0] == "**":
+        return len(glob) == 1 or any(_fits(parts[at:], glob[1:]) for at in range(len(parts)))
+    return fnmatchcase(parts[0], glob[0]) and _fits(parts[1:], glob[1:])
 
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -9,7 +9,6 @@ EXTENSION = Extension(
     verbs={verb: f"{_HERE}.verbs.{verb}" for verb in ("hub", "org", "publish")},
     answers={
         "beside": f"{_HERE}.organisation_search:asked_beside",
-        "why": f"{_HERE}.organisation_search:why_in_organisation",
         "contract schema": f"{_HERE}.contract:SCHEMA",
         "contract export": f"{_HERE}.contract_export:export_contract",
     },

@@ -24,13 +24,14 @@ from clawmem.extensions.hub.contract import (
     status_of,
     texts_of,
 )
-from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan
+from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan, claim_origin
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
+from clawmem.memory.sync.merge_plan import state_at
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -41,7 +42,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
 from clawmem.model.records.event import MARK
 from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.points import find_commit, last_commit_at, resolve_commit
+from clawmem.vault.history.points import find_commit, resolve_commit
 from clawmem.vault.vault import Vault
 
 _ENTITIES = 100
@@ -78,7 +79,7 @@ def export_contract(
     if head is None:
         return ContractExport(head, iter(()), notices)
     if find_commit(vault, since) is None and (days := parse_period(since, caller.now)):
-        before = last_commit_at(vault, stamp(moment_of(days[0]) - timedelta(seconds=1)))
+        before = state_at(vault, stamp(moment_of(days[0]) - timedelta(seconds=1)))
         lines = writer.changed(caller, name, before, head, notices) if before else writer.whole(caller, name, notices)
         return ContractExport(head, lines, notices)
     try:
@@ -170,6 +171,8 @@ class _Writer:
         for other_placed in every:
             follower = successors.get(other_placed.fact.superseded_by or "")
             own = published_values(follower.fact) if follower else {}
+            if own.get("id") and follower and claim_origin(follower.fact) == claim_origin(other_placed.fact):
+                continue  # its origin says the same claim in other words now
             replaced_by = own.get("id") if own or not follower else follower.fact.id
             line = line_of(other_placed.fact, other_placed.entity, self._author(other_placed.fact), replaced_by)
             found.append({"fact": other_placed.fact.id, "line": line})

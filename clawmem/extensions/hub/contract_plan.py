@@ -207,6 +207,8 @@ class PublishPlan:
         known = self._find(line.fact_id)
         if known is not None and not is_published(known.fact):
             return _answer(line, KNOWN, known, "it was changed here by hand")
+        if line.names_next_wording:
+            return LineAnswer(line.number, KNOWN, reason="its origin says it in other words now")
         chain = self._chain(line)
         if chain:
             return self._follow(line, fact, chain)
@@ -228,15 +230,11 @@ class PublishPlan:
         same = next((other for other in reversed(chain) if self._says(other, line)), None)
         if not may_read(self._work.caller, last.entity):
             raise NotPermitted(f"Line {line.number} belongs to the workspace of another agent.")
-        if same is None and line.names_next_wording:
-            return self._insert(line, fact, chain)
-        if same is not None and same is not last and line.names_next_wording:
-            return _answer(line, KNOWN, same, "a later wording is stored")
         moment = _moment(last)
         closing = line.status != CURRENT and status_of(last.fact) != REVOKED and (same is last or line.moment >= moment)
         if closing and (last.fact.is_current or line.status == REVOKED):
             return self._close(line, fact, last)
-        if not last.fact.is_current and not (same is None and _waits_for_next(last.fact) and line.status == CURRENT):
+        if not last.fact.is_current:
             reason = None if line.status != CURRENT else f"it was {last.fact.status}; a line does not take that back"
             return _answer(line, KNOWN, last, reason)
         later = line.moment > moment
@@ -249,7 +247,7 @@ class PublishPlan:
         return self._reword(line, fact, last)
 
     def _chain(self, line: Line) -> list[PlacedFact]:
-        """Return the wordings of the claim that are stored here, in the order in which they replace each other."""
+        """Return the wordings of the claim that are stored here; the last one is not replaced by another."""
         if not line.has_id:
             found = self._find(line.fact_id)
             return [found] if found else []
@@ -260,21 +258,9 @@ class PublishPlan:
             self._wordings[prefix] = [placed.fact.id for placed in stored]
         origin = (line.values["source"], line.values["author"], line.values["id"])
         every = [self._facts[wording] for wording in self._wordings[prefix]]
-        return _succeeding([placed for placed in every if is_published(placed.fact) and _origin(placed.fact) == origin])
-
-    def _insert(self, line: Line, fact: Fact, chain: Sequence[PlacedFact]) -> LineAnswer:
-        """Store a wording that its origin has replaced, at its place among those that are stored."""
-        last = chain[-1]
-        later = next((placed for placed in chain if _moment(placed) >= line.moment), None)
-        if later is not None:
-            self._check_rank(line, fact, later)
-            answer = self._put(line, fact, later.fact.id)
-            if answer.outcome == STORED:
-                self._change_fact(_superseding(later.fact, fact.id, self._work.caller.now), later.entity)
-            return answer
-        if last.fact.is_current or _waits_for_next(last.fact):
-            return self._reword(line, fact, last)
-        return _answer(line, KNOWN, last, f"it was {last.fact.status}; a line does not take that back")
+        own = [placed for placed in every if is_published(placed.fact) and claim_origin(placed.fact) == origin]
+        ids = {placed.fact.id for placed in own}
+        return sorted(own, key=lambda placed: placed.fact.superseded_by not in ids)
 
     def _says(self, placed: PlacedFact, line: Line) -> bool:
         entity = published_values(placed.fact).get("entity")
@@ -323,11 +309,12 @@ class PublishPlan:
     def _reword(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         """Store the new wording of the origin, and close the old one."""
         self._check_rank(line, fact, last)
-        new = _superseding(fact, last.fact.id, self._work.caller.now)
+        link = FactLink("supersedes", last.fact.id, None, stamp(self._work.caller.now))
+        new = fact._replace(links=(*fact.links, link))
         answer = self._put(line, new)
         if answer.outcome != STORED:
             return answer
-        self._change_fact(_replaced(last.fact, new.id, new.valid_from or stamp(line.moment)), last.entity)
+        self._change_fact(superseded(last.fact, new.id, new.valid_from or stamp(line.moment)), last.entity)
         return answer._replace(reason=f"it replaces {last.fact.id}")
 
     def _check_rank(self, line: Line, fact: Fact, last: PlacedFact) -> None:
@@ -341,8 +328,6 @@ class PublishPlan:
         """Return the fact here that replaced the claim, if it is known."""
         if "superseded_by" not in line.values:
             return None
-        if line.names_next_wording:
-            return None
         chain = self._chain(Line(0, {**line.values, "id": line.values["superseded_by"]}))
         if chain:
             return chain[-1].fact.id
@@ -352,8 +337,8 @@ class PublishPlan:
             (fact.id for fact in generator if published_values(fact).get("id") == line.values["superseded_by"]), None
         )
 
-    def _put(self, line: Line, fact: Fact, successor: str | None = None) -> LineAnswer:
-        """Store a new fact, as replaced by a successor if there is one, or file it for review."""
+    def _put(self, line: Line, fact: Fact) -> LineAnswer:
+        """Store a new fact, or file it for review."""
         entity = self._entity(line)
         if self._work.caller.agent:
             check_may_write(self._work.vault, self._work.caller, [items_path(entity)], "publish")
@@ -361,9 +346,7 @@ class PublishPlan:
         reason = self._orders(line, fact) or (self._asks(self._work, fact, entity) if self._asks else None)
         if reason is not None:
             return self._propose(line, fact, entity, reason)
-        if successor is not None:
-            fact = fact._replace(status=SUPERSEDED, superseded_by=successor)
-        elif line.status != CURRENT:
+        if line.status != CURRENT:
             fact = self._closed(line, fact)
         self._file(entity).add(fact)
         self._added[fact.id] = entity
@@ -405,7 +388,7 @@ class PublishPlan:
     def _propose(self, line: Line, fact: Fact, entity: str, reason: QuarantineReason) -> LineAnswer:
         for text in self._file(entity).lines:
             for item in parse_items(f"[{text}]".encode(), "a line"):
-                if _origin(item) == _origin(fact) and item.fact == fact.fact:
+                if claim_origin(item) == claim_origin(fact) and item.fact == fact.fact:
                     return _answer(line, KNOWN, PlacedFact(item, entity), "a person approved it")
         self._proposals = self._proposals or ProposalWriter(self._work)
         filed = self._proposals.file(fact, entity, reason)
@@ -473,7 +456,7 @@ def _is_path(text: str) -> bool:
     return text.startswith("@") or text.partition("/")[0].lower() in ROOTS
 
 
-def _origin(fact: Fact) -> tuple[Any, ...]:
+def claim_origin(fact: Fact) -> tuple[Any, ...]:
     """Return what identifies the claim where it comes from."""
     own = published_values(fact)
     what = own.get("id") or (own.get("entity"), fact.fact)
@@ -482,40 +465,6 @@ def _origin(fact: Fact) -> tuple[Any, ...]:
 
 def _moment(placed: PlacedFact) -> datetime:
     return Line(0, published_values(placed.fact)).moment
-
-
-def _waits_for_next(fact: Fact) -> bool:
-    """Return whether a fact is a wording that its origin replaced, and the next one has not come."""
-    own = published_values(fact)
-    return fact.status == RETRACTED and status_of(fact) == SUPERSEDED and Line(0, own).names_next_wording
-
-
-def _superseding(fact: Fact, old: str, now: datetime) -> Fact:
-    return fact._replace(links=(*fact.links, FactLink("supersedes", old, None, stamp(now))))
-
-
-def _replaced(old: Fact, successor: str, since: str) -> Fact:
-    """Return a wording as replaced by the next one."""
-    if not _waits_for_next(old):
-        return superseded(old, successor, since)
-    own = {key: value for key, value in published_values(old).items() if key != "status"}
-    rest = {key: value for key, value in (old.metadata or {}).items() if key != "retracted"}
-    return old._replace(status=SUPERSEDED, superseded_by=successor, metadata={**rest, PUBLISHED: own})
-
-
-def _succeeding(wordings: Sequence[PlacedFact]) -> list[PlacedFact]:
-    """Return wordings of one claim so that each comes before the one that replaced it; of equal ones, by time."""
-    successors = {placed.fact.id: placed.fact.superseded_by for placed in wordings}
-
-    def later(placed: PlacedFact) -> int:
-        passed: list[str] = []
-        at = placed.fact.superseded_by
-        while at in successors and at not in passed:
-            passed.append(at)
-            at = successors[at]
-        return len(passed)
-
-    return sorted(wordings, key=lambda wording: (-later(wording), _moment(wording)))
 
 
 def _answer(line: Line, outcome: str, placed: PlacedFact, reason: str | None) -> LineAnswer:

@@ -73,11 +73,6 @@ class OrganisationStatus(NamedTuple):
     problem: RemoteFailed | None = None
 
 
-def is_connected(vault: Vault) -> bool:
-    """Return whether the environment or the settings of this machine name an organisation."""
-    return bool(vault.environment.get(ORG_URL) or vault.settings.words(_URL))
-
-
 def organisation_folder(vault: Vault) -> Path | None:
     """Return the folder of the vault that is the organisation, or None if it is a hub. Raise Refused without one."""
     url = _url(vault)

@@ -76,16 +76,16 @@ class _Offered(NamedTuple):
     redacted: frozenset[tuple[str, str]]
 
 
-def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = False) -> PullResult:
+def pull(vault: Vault, caller: Caller, may_redact: bool = False) -> PullResult:
     """Bring the facts of the organisation that this role reads into the vault, in one commit.
 
-    These are the facts that were promoted out of other vaults; with `every`, all facts of other vaults. An organisation
-    that is a vault has no others, so its own are taken in either case. A copy whose
-    origin was withdrawn is retracted. One whose origin was redacted is redacted here if the caller allows it, which
-    rewrites history; else it is retracted. Facts of this vault that were withdrawn here are withdrawn there first."""
+    These are the facts that were promoted out of other vaults; of an organisation that is a vault, its own. A copy
+    whose origin was withdrawn is retracted. One whose origin was redacted is redacted here if the caller allows it,
+    which rewrites history; else it is retracted. Facts of this vault that were withdrawn here are withdrawn there
+    first."""
     withdrawn = withdraw_what_ended(vault, caller)
     here = run_query(vault, _copies)
-    offered = _read(vault, here, every)
+    offered = _read(vault, here)
     to_redact = _to_redact(here, offered)
     with writing(vault, caller, PURPOSE) as work:
         here = {name: placed for name, placed in _copies(work.index).items() if _org(placed.fact) == offered.org}
@@ -201,7 +201,7 @@ def _org(fact: Fact) -> str | None:
     return origin.org if origin else None
 
 
-def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered:
+def _read(vault: Vault, here: Mapping[str, PlacedFact]) -> _Offered:
     """Return what the organisation offers, and the state of the copies, read in pages."""
     if (folder := organisation_folder(vault)) is not None:
         return _Offered(*facts_of_folder(vault, folder, list(here)))
@@ -210,13 +210,13 @@ def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered
     def first(connection: HubConnection) -> tuple[str, list[str], list[HubFact], set[tuple[str, str]]]:
         own = [own_vault.vault for own_vault in own_vaults(connection, marks)]
         org = identity(connection).org
-        return org, own, shared_facts(connection, own, not every, ("", ""), _PAGE), redacted_among(connection, pairs)
+        return org, own, shared_facts(connection, own, ("", ""), _PAGE), redacted_among(connection, pairs)
 
     org, own, page, redacted = ask_organisation(vault, first)
     facts = list(page)
     while len(page) == _PAGE:
         after = (page[-1].vault, page[-1].fact.id)
-        page = ask_organisation(vault, partial(shared_facts, without=own, promoted=not every, after=after, limit=_PAGE))
+        page = ask_organisation(vault, partial(shared_facts, without=own, after=after, limit=_PAGE))
         facts += page
     known = {(hub_fact.vault, hub_fact.fact.id) for hub_fact in facts}
     others = [pair for pair in pairs if pair not in known]

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.errors import (
-    AmbiguousId,
     ClawmemError,
     IncompleteAnswer,
     InvalidInput,
@@ -14,19 +13,18 @@ from clawmem.errors import (
     NotPermitted,
     RemoteFailed,
 )
-from clawmem.extensions.hub.organisation import ask_organisation, is_connected, organisation_folder
-from clawmem.extensions.hub.organisation_vault import FactSearch, FoundFacts, find_in_folder, own_among, search_folder
-from clawmem.extensions.hub.postgres.organisation import facts_by_id, identity
+from clawmem.extensions.hub.organisation import ask_organisation, organisation_folder
+from clawmem.extensions.hub.organisation_vault import FactSearch, FoundFacts, own_among, search_folder
+from clawmem.extensions.hub.postgres.organisation import identity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit, HubQuestion, search_facts
-from clawmem.faces.parts.words import SHORT
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, check_prefix
-from clawmem.model.facts.fact_words import change_labels, fact_line
+from clawmem.model.facts.fact import EXTERNAL, RETRACTED
+from clawmem.model.facts.fact_words import change_labels
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, one_line, visible
@@ -178,46 +176,6 @@ def facts_as_recalled(vault: Vault, index: Index, caller: Caller, question: str,
     result = recall_in(vault, index, RecallQuery(question, caller._replace(agent=None), FactFilter(), limit))
     facts = tuple((PlacedFact(hit.fact, hit.entity), hit.score, hit.channels) for hit in result.found)
     return FoundFacts(facts, result.notices)
-
-
-def why_in_organisation(vault: Vault, fact: str, problem: NotFound) -> tuple[dict[str, Any], list[str]]:
-    """Return the origin of a fact that only the organisation has, as JSON and as lines. Raise `problem`, with why the
-    organisation could not be asked, where there is none."""
-    if not is_connected(vault):
-        raise problem
-    try:
-        org, found = find_in_organisation(vault, fact)
-    except (RemoteFailed, NotPermitted) as failed:
-        raise NotFound(problem.message, f"The organisation could not be asked: {failed.message}") from failed
-    except NotFound:
-        raise problem from None
-    lines = [
-        fact_line(found.fact, found.entity),
-        f"  organisation  {org}, vault {found.vault}; seen by {', '.join(found.scopes)}",
-        f"  recorded  by {found.author} in {found.commit[:SHORT]}, {found.path} line {found.line}",
-        f"  source    {found.source}",
-    ]
-    return _fact_data(org, found), [visible(line) for line in lines]
-
-
-def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
-    """Return the short name of the organisation, and its fact with an id or a unique prefix of one.
-
-    Raise NotFound, AmbiguousId, and like `ask_organisation` and `ask_folder`."""
-    if (folder := organisation_folder(vault)) is not None:
-        return find_in_folder(vault, folder, reference)
-    org, found = ask_organisation(
-        vault, lambda connection: (identity(connection).org, facts_by_id(connection, reference))
-    )
-    exact = [hub_fact for hub_fact in found if hub_fact.fact.id == reference] or found
-    if not exact:
-        raise NotFound(
-            f"The organisation has no fact '{reference}' that you may read.", "`clawmem org query` shows ids."
-        )
-    if len(exact) > 1:
-        raise AmbiguousId(reference, [f"{hub_fact.fact.id} of {hub_fact.vault}" for hub_fact in exact])
-    check_prefix(reference, reference, exact[0].fact.id, FACT_PREFIX)
-    return org, exact[0]
 
 
 def organisation_line(org: str, found: HubFact) -> str:

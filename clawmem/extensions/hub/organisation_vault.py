@@ -19,7 +19,6 @@ from clawmem.errors import (
     IncompleteAnswer,
     InvalidInput,
     Locked,
-    NotFound,
     NoVault,
     OrganisationUnavailable,
     Refused,
@@ -40,7 +39,6 @@ from clawmem.index.search.lookup import (
     fact_counts,
     facts_containing,
     facts_of,
-    find_fact,
     items_of,
 )
 from clawmem.index.tables.rights import marks_of
@@ -219,18 +217,6 @@ def search_folder(
     return ask_folder(vault, folder, work)
 
 
-def find_in_folder(vault: Vault, folder: Path, reference: str) -> tuple[str, HubFact]:
-    """Return the short name of the organisation, and its fact with an id or a unique prefix. Raise NotFound."""
-
-    def work(there: Vault) -> tuple[str, HubFact]:
-        placed = run_query(there, lambda index: find_fact(index, reference))
-        if not _is_shared_place(placed.entity):
-            raise NotFound(f"The organisation has no fact '{reference}'.", "`clawmem org query` shows ids.")
-        return _org(there), _with_origin(there, [placed])[0]
-
-    return ask_folder(vault, folder, work)
-
-
 def own_among(vault: Vault, hits: Sequence[HubHit]) -> frozenset[str]:
     """Return the ids at the organisation of the found facts that this vault promoted."""
     shared = [one for hit in hits if (one := _shared_fact(hit.found.fact, hit.found.fact.id)) is not None]
@@ -285,7 +271,7 @@ def withdraw_from_folder(
         if waiting and not items and len(facts) == 1:
             raise Refused(
                 f"{facts[0].id} waits for review there, as {waiting[0]}.",
-                f"A reviewer rejects it: `clawmem org review reject {waiting[0]} --reason WHY`.",
+                f"A reviewer rejects it: `clawmem --vault {folder} review reject {waiting[0]} --reason WHY`.",
             )
         return tuple(items)
 

@@ -21,15 +21,6 @@ from clawmem.extensions.wiki.gather import (
     write_wiki_state,
 )
 from clawmem.extensions.wiki.values.links import (
-    PageNames,
-    WrittenLink,
-    dead_targets,
-    link_targets,
-    links_in,
-    mended,
-    outside_markers,
-    page_names,
-    resolved,
     with_wiki_links,
 )
 from clawmem.extensions.wiki.values.markdown import render_entity, render_index, render_topic
@@ -38,11 +29,9 @@ from clawmem.extensions.wiki.values.page import (
     INDEX,
     REPORTS,
     EntityPage,
-    HandLinks,
     PageEntry,
     PageLink,
     TopicPage,
-    title_of_text,
     topic_page,
 )
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
@@ -86,7 +75,7 @@ class WikiBuild(NamedTuple):
 
 class BuildPlan(NamedTuple):
     """What a build will do: the entries of all pages before and after it, the claims of each topic that has a page, the
-    pages to render, the links that people wrote before and after, by page, and whether every entity was read.
+    pages to render, and whether every entity was read.
 
     `texts` are pages of which the build takes another text than the vault has. `edited` are the paths below the wiki
     that changed since the last build on this machine."""
@@ -95,8 +84,6 @@ class BuildPlan(NamedTuple):
     entries: Mapping[str, PageEntry]
     topics: Mapping[str, int]
     pages: Mapping[str, EntityPage]
-    by_hand_before: Mapping[str, HandLinks]
-    by_hand: Mapping[str, HandLinks]
     full: bool
     texts: Mapping[str, str]
     edited: frozenset[str] = frozenset()
@@ -137,7 +124,7 @@ def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> Non
     """Store what the next build needs to know about this one."""
     head = commit or work.vault.head().commit
     if head is not None:
-        write_wiki_state(work.vault, WikiState(head, today(work), _basis(work), plan.entries, plan.by_hand))
+        write_wiki_state(work.vault, WikiState(head, today(work), _basis(work), plan.entries))
 
 
 def _basis(work: WriteScope) -> str:
@@ -162,7 +149,6 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     titles = titles_of(work.index)
     names = names_on_wiki(work.index, titles)
     before = last.pages if last else {}
-    hand_before = last.by_hand if last else {}
     entries = {name: entry for name, entry in before.items() if name in names}
     pages = {}
 
@@ -174,14 +160,13 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     edited = frozenset(path for path in changed or () if path.startswith(f"{FOLDER}/"))
     gather(changed_names(work, last, names, titles, changed))
     shown, topics = topic_totals(before), topic_totals(entries)
-    hand = hand_links(_texts_by_hand(work, changed if last else None, texts), hand_before, entries, topics)
     # What changed on one page can change the links on others, but not their claims.
-    old, new = backlinks_of(before, hand_before), backlinks_of(entries, hand)
+    old, new = backlinks_of(before), backlinks_of(entries)
     moved = shown.keys() ^ topics.keys()
     others = [(name, entry) for name, entry in entries.items() if name not in pages]
     gather(name for name, each in others if old.get(each.path) != new.get(each.path) or moved & each.topics.keys())
     linked = {name: with_links(page, entries[name], new, topics) for name, page in pages.items()}
-    return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts, edited)
+    return BuildPlan(before, entries, topics, linked, last is None, texts, edited)
 
 
 def changed_paths(work: WriteScope, last: WikiState | None) -> list[str] | None:
@@ -190,16 +175,6 @@ def changed_paths(work: WriteScope, last: WikiState | None) -> list[str] | None:
     if last is None or head is None:
         return None
     return [] if head == last.head else work.vault.changed_paths_or_none(last.head, head)
-
-
-def _texts_by_hand(work: WriteScope, changed: Iterable[str] | None, texts: Mapping[str, str]) -> dict[str, str | None]:
-    """Return what people wrote on the pages that changed, or on all; None for a page that is gone."""
-    paths = pages_in(work, FOLDER) if changed is None else changed
-    pages = {path: work.read(path) for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md")}
-    read = {
-        path: data.decode("utf-8-sig", errors="replace") if data is not None else None for path, data in pages.items()
-    }
-    return {path: None if text is None else outside_markers(text) for path, text in {**read, **texts}.items()}
 
 
 def changed_names(
@@ -286,45 +261,13 @@ def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str])
     return named | stating | entities_naming(work.index, words)
 
 
-def hand_links(
-    written: Mapping[str, str | None],
-    before: Mapping[str, HandLinks],
-    entries: Mapping[str, PageEntry],
-    topics: Collection[str],
-) -> dict[str, HandLinks]:
-    """Return the links that people wrote, by page: those of some texts (None: the page is gone), and earlier ones of
-    the other pages. Only links to pages of entities and topics have a page."""
-    titles = {entry.path: entry.title for entry in entries.values()} | {topic_page(topic): topic for topic in topics}
-    found = {path: links for path, links in before.items() if path not in written}
-    for path, text in written.items():
-        targets = dict.fromkeys(links_in(text)) if text else {}
-        if text and targets:
-            found[path] = HandLinks(title_of_text(text, path), list(map(list, targets)))
-    names = page_names(titles) if found else {}
-    return {path: _led(path, links, names, titles) for path, links in sorted(found.items())}
-
-
-def _led(path: str, links: HandLinks, names: PageNames, titles: Mapping[str, str]) -> HandLinks:
-    targets = (resolved(path, WrittenLink(str(target), bool(wiki)), names) for target, wiki in links.targets)
-    pages = sorted({target for target in targets if target is not None and target != path})
-    return links._replace(pages=pages, title=titles.get(path))
-
-
-def backlinks_of(
-    entries: Mapping[str, PageEntry], by_hand: Mapping[str, HandLinks] | None = None
-) -> dict[str, tuple[PageLink, ...]]:
-    """Return the links to each page, by title: from claims, and from what people wrote."""
-    found: dict[str, dict[str, PageLink]] = {}
+def backlinks_of(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ...]]:
+    """Return the links from claims to each page, by title."""
+    found: dict[str, list[PageLink]] = {}
     for entry in entries.values():
         for path, claims in entry.links.items():
-            found.setdefault(path, {})[entry.path] = PageLink(entry.path, entry.title, claims)
-    for source, links in (by_hand or {}).items():
-        for path in links.pages:
-            there = found.setdefault(path, {})
-            there[source] = there.get(source, PageLink(source, links.title or links.own_title, 0))._replace(
-                by_hand=True
-            )
-    return {path: tuple(sorted(links.values(), key=_by_title)) for path, links in found.items()}
+            found.setdefault(path, []).append(PageLink(entry.path, entry.title, claims))
+    return {path: tuple(sorted(links, key=_by_title)) for path, links in found.items()}
 
 
 def topic_totals(entries: Mapping[str, PageEntry]) -> dict[str, int]:
@@ -343,9 +286,6 @@ def _changed_topics(plan: BuildPlan) -> dict[str, tuple[PageLink, ...]]:
     touched = {topic for name in differ for topic in plan.entries[name].topics}
     touched |= {topic for name in differ if name in plan.before for topic in plan.before[name].topics}
     touched |= {topic for entry in gone for topic in entry.topics}
-    old, new = backlinks_of({}, plan.by_hand_before), backlinks_of({}, plan.by_hand)
-    paths = {topic_page(topic): topic for topic in plan.topics} if old != new else {}
-    touched |= {topic for path, topic in paths.items() if old.get(path) != new.get(path)}
     touched |= {topic for topic in plan.topics if topic_page(topic) in plan.edited} if plan.edited else set()
     return topic_links(plan.entries, touched & plan.topics.keys())
 
@@ -378,12 +318,11 @@ def page_writes(
 ) -> dict[str, bytes | None]:
     """Return the pages whose content changes, and those of entities and topics that are gone. `reports` are the paths
     of reports that the same commit adds."""
-    backlinks = backlinks_of({}, plan.by_hand)
     pages = counting([*plan.pages.values()], "wiki: writing", "pages", report)
     generated = {page.path: render_entity(page) for page in pages}
     for topic, links in _changed_topics(plan).items():
         path = topic_page(topic)
-        generated[path] = render_topic(TopicPage(path, topic, links, backlinks.get(path, ())))
+        generated[path] = render_topic(TopicPage(path, topic, links))
     totals = [PageLink(topic_page(topic), topic, claims) for topic, claims in plan.topics.items()]
     listed = {*pages_in(work, REPORTS), *reports}
     generated[INDEX] = render_index(plan.entries.values(), sorted(totals, key=_by_title), listed)
@@ -403,8 +342,6 @@ def page_writes(
         text = plan.texts.get(path) or work.text(path)
         if generated_part(text) is not None:
             writes[path] = with_generated(text, GONE).encode() if own_text(text) else None
-    if None in writes.values():
-        writes.update(_mended_reports(work, plan, writes))
     return {path: data for path, data in writes.items() if data != work.read(path)}
 
 
@@ -427,22 +364,6 @@ def replaced_notices(work: WriteScope, plan: BuildPlan, writes: Mapping[str, byt
 
 def _generated(data: bytes | None) -> str | None:
     return generated_part(data.decode("utf-8-sig", errors="replace")) if data else None
-
-
-def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-    """Return the reports with links to pages that a build removes: they lead to the page of the entity's present name,
-    or only their words stay."""
-    names = page_names(path for path in {*pages_in(work, FOLDER), *writes} if writes.get(path, b"") is not None)
-    targets = link_targets(titles_of(work.index).entities.values(), plan.topics, {})
-    found: dict[str, bytes | None] = {}
-    for path in pages_in(work, REPORTS):
-        text = plan.texts.get(path) or work.text(path)
-        part = generated_part(text) or ""
-        after, _ = mended(part, dead_targets(path, part, names, targets), names, unlink=True)
-        if after != part:
-            refuse_conflict_markers(text, path)
-            found[path] = with_generated(text, after).encode()
-    return found
 
 
 def pages_in(work: WriteScope, folder: str) -> list[str]:

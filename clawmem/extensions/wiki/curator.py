@@ -6,11 +6,11 @@ Everything is one commit. A finding is filed once, and never again after a perso
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.errors import NotFound, NotPermitted, Refused
 from clawmem.extensions.wiki.compile import (
     GONE,
     BuildPlan,
@@ -20,17 +20,15 @@ from clawmem.extensions.wiki.compile import (
     remember_build,
     replaced_notices,
 )
-from clawmem.extensions.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
+from clawmem.extensions.wiki.gather import Titles, is_on_wiki, titles_of
 from clawmem.extensions.wiki.values.curation import (
     StaleClaim,
     WikiFinding,
-    WrittenPage,
     dead_link_findings,
     duplicate_claims,
     duplicate_entities,
     filed_findings,
     long_page,
-    page_findings,
     proposal_of,
     settled,
     stale_findings,
@@ -52,14 +50,12 @@ from clawmem.extensions.wiki.values.page import (
     FOLDER,
     INDEX,
     REPORTS,
-    WikiConflict,
-    entity_page,
     title_of_text,
     topic_page,
 )
-from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
+from clawmem.extensions.wiki.values.report import ReportedWeek, render_report, report_path
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, by_ids, entity_exists
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entity_exists
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.facts.gates import GateContext, judge
@@ -68,17 +64,16 @@ from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_pr
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, GUARDRAIL, Fact, importance_of
+from clawmem.model.facts.fact import ACTIVE, importance_of
 from clawmem.model.facts.gates import FRESH
 from clawmem.model.history.comparison import FactDifference, told_changes
-from clawmem.model.language.dates import IsoWeek, day_of, iso_week, last_full_week, stamp, week_named
+from clawmem.model.language.dates import IsoWeek, last_full_week, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import confirmed
-from clawmem.model.lifecycle.tiers import fact_score, stale_reason
+from clawmem.model.lifecycle.tiers import stale_reason
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
 from clawmem.model.proposals.proposal import (
     APPROVED,
-    ARCHIVE,
     CONFIRM,
     JOIN_ENTITIES,
     OPEN,
@@ -88,7 +83,6 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import is_entity_name
 from clawmem.vault.state.upkeep import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 
@@ -131,18 +125,17 @@ class _Built(NamedTuple):
     mended: tuple[MendedLink, ...] = ()
 
 
-def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool = False) -> Curation:
-    """Check the wiki, mend it, file proposals, and write the report of a week, all in one commit.
+def curate(vault: Vault, caller: Caller, dry_run: bool = False) -> Curation:
+    """Check the wiki, mend it, file proposals, and write the report of the last week that is over, all in one commit.
 
-    The week is the last one that is over, whose report is written once and only if there is something to tell. A week
-    that is named is reported anew. Raise InvalidInput for a text that is no week or for one that has not begun."""
-    message = _week(caller, week)
+    The report is written once, and only if there is something to tell."""
+    week = last_full_week(caller.now)
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         built = _mended(work, _build(work, {}))
         findings, stale = _find(work, built)
         curated, proposals = _filing(work, findings, built.titles)
-        report = _report(work, built, message, stale, curated, proposals, again=week is not None)
-        path = report_path(message) if report is not None else None
+        report = _report(work, built, week, stale, curated, proposals)
+        path = report_path(week) if report is not None else None
         writes = page_writes(work, built.plan, [path] if path else [])
         replaced = replaced_notices(work, built.plan, writes)
         pages = tuple(sorted(writes))
@@ -151,26 +144,16 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
         writes.update(proposal_writes(proposals))
         commit = None
         if writes and not dry_run:
-            commit = work.commit([_change(work, message, path, built, proposals, writes)])[-1]
+            commit = work.commit([_change(work, week, path, built, proposals, writes)])[-1]
         if not dry_run:
             remember_build(work, built.plan, commit)
-        if not dry_run and week is None:
-            write_curated_week(vault, message.name)
-        return Curation(message.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
+            write_curated_week(vault, week.name)
+        return Curation(week.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
 
 
 def is_due(vault: Vault, caller: Caller) -> bool:
     """Return whether the curator has not run on this machine since the last week ended."""
     return last_curated_week(vault) != last_full_week(caller.now).name
-
-
-def _week(caller: Caller, name: str | None) -> IsoWeek:
-    if name is None:
-        return last_full_week(caller.now)
-    week = week_named(name)
-    if week.first > caller.now.astimezone(UTC).date():
-        raise InvalidInput(f"The week {week.name} has not begun.", f"This week is {iso_week(caller.now.date()).name}.")
-    return week
 
 
 def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
@@ -212,7 +195,7 @@ def _texts(work: WriteScope, plan: BuildPlan) -> dict[str, str]:
 
 
 def _targets(plan: BuildPlan, texts: Mapping[str, str], titles: Titles) -> LinkTargets:
-    compiled = _compiled(plan)
+    compiled = {INDEX, *(entry.path for entry in plan.entries.values()), *map(topic_page, plan.topics)}
     own = {
         path: title_of_text(outside_markers(text), path)
         for path, text in texts.items()
@@ -221,28 +204,20 @@ def _targets(plan: BuildPlan, texts: Mapping[str, str], titles: Titles) -> LinkT
     return link_targets(titles.entities.values(), plan.topics, own)
 
 
-def _compiled(plan: BuildPlan) -> dict[str, str]:
-    """Return the titles of the pages of entities and topics, and of the index, by path."""
-    entities_by_path = {entry.path: entry.title for entry in plan.entries.values()}
-    return {INDEX: "Wiki", **entities_by_path, **{topic_page(topic): topic for topic in plan.topics}}
-
-
 def _find(work: WriteScope, built: _Built) -> tuple[list[WikiFinding], tuple[StaleClaim, ...]]:
     """Return what needs a person, and the stale facts that would be on the wiki otherwise."""
     context = GateContext(work.vault.catalog, work.caller)
     facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
     stale = _stale(work, context, facts)
-    pages = _written_pages(built)
     numbers: dict[str, int] = {}
     for placed in facts:
         numbers[placed.entity] = numbers.get(placed.entity, 0) + 1
     findings = [
         *dead_link_findings(built.dead),
         *duplicate_entities(built.titles.entities.values(), numbers),
-        *page_findings(pages, _compiled(built.plan)),
         *duplicate_claims((placed.entity, placed.fact) for placed in facts),
         *stale_findings(stale),
-        *_long_pages(work, context, built, pages),
+        *_long_pages(built),
     ]
     return findings, stale
 
@@ -263,53 +238,12 @@ def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) 
     return tuple(sorted(shown, key=lambda claim: (-importance_of(claim.fact), claim.fact.timestamp, claim.fact.id)))
 
 
-def _written_pages(built: _Built) -> list[WrittenPage]:
-    former = {
-        entity_page(alias): entity_page(entity.name)
-        for entity in built.titles.entities.values()
-        for alias in entity.aliases
-        if is_entity_name(alias)
-    }
-    found = []
+def _long_pages(built: _Built) -> Iterator[WikiFinding]:
     for path, text in built.texts.items():
-        if not path.startswith(f"{REPORTS}/"):
-            part = generated_part(text)
-            moved = former.get(path) if part is not None and GONE in part else None
-            words = len(part.split()) if part is not None else None
-            title = title_of_text(outside_markers(text), path)
-            found.append(WrittenPage(path, title, own_text(text), words, moved if moved in built.texts else None))
-    return found
-
-
-def _long_pages(
-    work: WriteScope, context: GateContext, built: _Built, pages: Iterable[WrittenPage]
-) -> list[WikiFinding]:
-    names = {entry.path: name for name, entry in built.plan.entries.items()}
-    found = []
-    for page in pages:
-        if page.words > PAGE_WORDS and page.path != INDEX:
-            entity = names.get(page.path)
-            facts: list[Fact] = []
-            if entity is not None:
-                claims = gather_page(work.index, context, built.titles, entity)[0].claims
-                facts = counted_facts(work.index, [claim.fact for claim in claims if claim.fact.category != GUARDRAIL])
-                facts.sort(key=lambda fact: (fact_score(fact, context.caller.now), fact.timestamp, fact.id))
-            found.append(long_page(page, PAGE_WORDS, entity, facts))
-    return [finding for finding in found if finding is not None]
-
-
-def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
-    """Return the open conflicts of which both sides were recorded by the end of a day."""
-    context = GateContext(work.vault.catalog, work.caller)
-    found: dict[tuple[str, ...], WikiConflict] = {}
-    for name, entry in sorted(built.plan.entries.items()):
-        if entry.conflicts:
-            for conflict in gather_page(work.index, context, built.titles, name)[0].conflicts:
-                found.setdefault(tuple(sorted((conflict.one.fact.id, conflict.other.fact.id))), conflict)
-    last = day.isoformat()
-    return tuple(
-        conflict for conflict in found.values() if all(day_of(side.fact.timestamp) <= last for side in conflict)
-    )
+        if path != INDEX and not path.startswith(f"{REPORTS}/"):
+            generated = (generated_part(text) or "").split()
+            finding = long_page(path, len(own_text(text).split()), len(generated), PAGE_WORDS)
+            yield from (finding,) if finding else ()
 
 
 def _filing(
@@ -346,42 +280,34 @@ def _report(
     stale: Sequence[StaleClaim],
     curated: Sequence[CuratedFinding],
     fresh: Sequence[Proposal],
-    again: bool,
 ) -> str | None:
     """Return the page of a report, or None if it is written already or there is nothing to tell."""
     path = report_path(week)
     before = work.text(path)
-    part = generated_part(before)
-    if part is not None and is_complete(part) and not again:
+    if generated_part(before) is not None:
         return None
-    day = min(week.last, work.caller.now.astimezone(UTC).date())
-    changes = _changes(work, week, day)
-    if not (changes or built.mended or fresh or again):
+    changes = _changes(work, week)
+    if not (changes or built.mended or fresh):
         return None
     refuse_conflict_markers(before, path)
-    earlier = [text for text in built.texts if text.startswith(f"{REPORTS}/") and text < path]
     message = ReportedWeek(
         week,
-        day,
         changes,
-        _conflicts(work, built, day),
         tuple(stale),
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),
         tuple(curated_finding.finding for curated_finding in curated if curated_finding.outcome == LEFT),
-        tuple(problem for _, problem in broken_files(work.index)),
         {name: (entry.title, entry.path) for name, entry in built.plan.entries.items()},
-        max(earlier, default=None),
     )
     after = with_generated(before, render_report(message))
     return after if after != before else None
 
 
-def _changes(work: WriteScope, week: IsoWeek, day: date) -> tuple[FactDifference, ...]:
-    """Return the changes of shared facts in a week, up to a day; none where the history begins later."""
+def _changes(work: WriteScope, week: IsoWeek) -> tuple[FactDifference, ...]:
+    """Return the changes of shared facts in a week; none where the history begins later."""
     start = (week.first - timedelta(days=1)).isoformat()
     try:
-        comparison = compare(work.vault, work.caller, start, day.isoformat())
+        comparison = compare(work.vault, work.caller, start, week.last.isoformat())
     except NotFound:
         return ()
     return told_changes(change for change in comparison.changes if is_on_wiki(change.entity))
@@ -409,9 +335,11 @@ def _change(
 
 
 def check_pages(vault: Vault) -> LinkReport:
-    """Return the dead links and the orphans of the pages in the folder, reports included, as they are on disk."""
+    """Return the dead links and the orphans of the pages in the folder, as they are on disk. What a report links to may
+    be gone."""
     paths = (path.relative_to(vault.root).as_posix() for path in sorted((vault.root / FOLDER).rglob("*.md")))
-    pages = {path: (vault.read(path) or b"").decode("utf-8-sig", errors="replace") for path in paths}
+    texts = {path: (vault.read(path) or b"").decode("utf-8-sig", errors="replace") for path in paths}
+    pages = {path: outside_markers(text) if path.startswith(f"{REPORTS}/") else text for path, text in texts.items()}
     found = check_links(pages)
     return check_links(pages, other_files(vault)) if found.dead else found
 
@@ -478,17 +406,7 @@ def _join_entities(work: WriteScope, proposal: Proposal, details: Mapping[str, A
     return merge_writes(work, old, new)
 
 
-def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    entity, ids = str(details.get("entity")), details.get("facts")
-    named = set(ids) if isinstance(ids, list) else set()
-    chosen = [fact for fact in work.facts(entity) if fact.id in named and fact.status == ACTIVE]
-    if not chosen:
-        raise _gone(f"None of these claims of {entity} is active", proposal)
-    return work.items_with(PlacedFact(fact._replace(status=ARCHIVED), entity) for fact in chosen)
-
-
 _ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {
     CONFIRM: _confirm,
     JOIN_ENTITIES: _join_entities,
-    ARCHIVE: _archive,
 }

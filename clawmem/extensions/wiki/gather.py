@@ -12,7 +12,6 @@ from clawmem.extensions.wiki.values.page import (
     DoubtfulClaim,
     EntityPage,
     FactPlace,
-    HandLinks,
     PageEntry,
     Premise,
     WikiClaim,
@@ -212,18 +211,16 @@ def _due(facts: Iterable[Fact], context: GateContext) -> str | None:
 
 
 STATE = "wiki.json"
-_FORM = 3
+_FORM = 4
 
 
 class WikiState(NamedTuple):
-    """The commit and the day of the last build, what it depended on, its pages by entity, and the links that people
-    wrote, by page."""
+    """The commit and the day of the last build, what it depended on, and its pages by entity."""
 
     head: str
     day: str
     basis: str
     pages: Mapping[str, PageEntry]
-    by_hand: Mapping[str, HandLinks]
 
 
 def read_wiki_state(vault: Vault) -> WikiState | None:
@@ -233,8 +230,7 @@ def read_wiki_state(vault: Vault) -> WikiState | None:
         if record["form"] != _FORM:
             return None
         pages = {name: PageEntry(*row) for name, row in record["pages"].items()}
-        by_hand = {path: HandLinks(*row) for path, row in record["by_hand"].items()}
-        return WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages, by_hand)
+        return WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages)
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -9,27 +9,24 @@ from __future__ import annotations
 import json
 import pickle
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
 from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.extensions.wiki.compile import (
     backlinks_of,
-    hand_links,
     topic_links,
     topic_totals,
     with_links,
 )
 from clawmem.extensions.wiki.gather import gather_page, named_in, names_on_wiki, titles_of
-from clawmem.extensions.wiki.values.links import outside_markers
 from clawmem.extensions.wiki.values.page import (
     FOLDER,
     INDEX,
     REPORTS,
     Conversation,
     EntityPage,
-    HandLinks,
     OwnPage,
     PageEntry,
     PageLink,
@@ -41,7 +38,6 @@ from clawmem.extensions.wiki.values.page import (
     conversations,
     entity_page,
     own_path,
-    site_paths,
     source_events,
     topic_page,
 )
@@ -151,15 +147,12 @@ class _Builder:
         self._gather()
         totals = topic_totals(self._entries)
         others = self._own_titles(totals, messages)
-        known = site_paths(self._entries.values(), map(topic_page, totals), others)
-        # The site has no reports, so links on them are not shown.
-        by_hand = {path: links for path, links in self._links_by_hand(totals).items() if path in known}
-        links = backlinks_of(self._entries, by_hand)
+        links = backlinks_of(self._entries)
         talks = self._talks() if messages else None
         lately = {} if talks is None else self._said(talks.values(), others)
         return Site(
             self._pages(links, totals, lately),
-            self._topics(totals, links),
+            self._topics(totals),
             self._own(others),
             tuple(self._entries.values()),
             totals,
@@ -174,13 +167,6 @@ class _Builder:
             page, self._entries[name] = gather_page(self.index, context, self._titles, name)
             self._spool.put(name, page)
 
-    def _links_by_hand(self, topics: Collection[str]) -> dict[str, HandLinks]:
-        """Return the links on pages of the wiki that people wrote, by page."""
-        paths = self.vault.files_at(self._head, FOLDER) if self._head else ()
-        pages = sorted(path for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md"))
-        written = {path: outside_markers(text) for path, text in self._contents(pages)}
-        return hand_links(written, {}, self._entries, topics)
-
     def _pages(self, links: Links, totals: Mapping[str, int], said: Said) -> Iterator[SitePage]:
         """Yield the gathered pages with their links, events and notes."""
         names = sorted(self._entries)
@@ -192,10 +178,10 @@ class _Builder:
                 notes = tuple((path, texts[path]) for path in (page.path, summary_path(name)) if texts[path])
                 yield SitePage(page, events_by_id(self.index, source_events(page)), notes, said.get(name, ()))
 
-    def _topics(self, totals: Mapping[str, int], links: Links) -> tuple[SiteTopic, ...]:
+    def _topics(self, totals: Mapping[str, int]) -> tuple[SiteTopic, ...]:
         groups = topic_links(self._entries, totals)
         paths = {topic: topic_page(topic) for topic in sorted(groups)}
-        pages = [TopicPage(path, topic, groups[topic], links.get(path, ())) for topic, path in paths.items()]
+        pages = [TopicPage(path, topic, groups[topic]) for topic, path in paths.items()]
         notes = self._texts(list(paths.values()))
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 

@@ -76,18 +76,15 @@ def check(call: Call) -> Answer:
 
 def curate(
     call: Call,
-    week: Annotated[
-        str | None, Parameter("Report this week anew, such as 2026-W47; also the running one.", ("--week",))
-    ],
     dry_run: Annotated[bool, DRY_RUN],
 ) -> Answer:
     """Build the wiki, mend dead links that have one possible target, file proposals for what needs a person, and write
     the report of the last week that is over, all in one commit.
 
     Stale facts, dead links, duplicates, and pages that are too long become proposals: once, and never again after a
-    person rejected them. `review approve` does what a proposal about facts, entities or two pages says; links and
-    sections are edited by hand. The heartbeat does this once a week."""
-    curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
+    person rejected them. `review approve` does what a proposal about facts or entities says; pages are edited by
+    hand. The heartbeat does this once a week."""
+    curation = curate_act(call.runtime.vault(), call.runtime.caller(), dry_run)
     data = data_of(curation, findings=[_finding_data(finding) for finding in curation.findings])
     would = "Would write" if dry_run else "Wrote"
     lines = [f"{would} {curation.report}"] if curation.report else [f"No new report for {curation.week}."]

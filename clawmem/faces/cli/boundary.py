@@ -7,17 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.errors import INTERRUPTED, REFUSED, ClawmemError
+from clawmem.errors import INTERRUPTED, REFUSED
 from clawmem.faces.cli.terminal import document, tell
 from clawmem.faces.parts.failures import explained
-
-# Codes of errors in what a call asks for; they are not logged.
-_OF_THE_CALL = frozenset(
-    (
-        "refused not_permitted not_found ambiguous_id already_superseded secret invalid_input usage no_vault"
-        " interrupted"
-    ).split()
-)
 
 
 def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -> int:
@@ -36,8 +28,6 @@ def failed(
     from clawmem.model.safety.secrets.find import redact  # only where something failed
 
     message, hint = redact(message), redact(hint)
-    if code not in _OF_THE_CALL:
-        _log(arguments, code, exit_code or REFUSED, message)
     if "--json" in arguments:
         error = {"code": code, "message": message, "hint": hint}
         return document({"ok": False, "error": error, "notices": list(notices)}, exit_code or REFUSED)
@@ -45,18 +35,3 @@ def failed(
         tell(f"note: {notice}\n")
     tell(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
     return exit_code or REFUSED
-
-
-def _log(arguments: Sequence[str], code: str, exit_code: int, message: str) -> None:
-    """Add an error to the log of the vault that the command is about, if there is one that can be written."""
-    from contextlib import suppress
-
-    from clawmem.model.language.dates import stamp
-    from clawmem.runtime import runtime_of
-    from clawmem.vault.state.session_journal import LoggedError, log_error
-
-    verb = next((word for word in arguments if not word.startswith("-")), "")
-    # The error that is reported is the one above, also where there is no vault or the disk takes no record of it.
-    with suppress(OSError, ClawmemError):
-        runtime = runtime_of(arguments)
-        log_error(runtime.vault().state, LoggedError(stamp(runtime.now()), verb, code, exit_code, message))

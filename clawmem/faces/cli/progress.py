@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from clawmem.faces.cli.display import UNKNOWN_WIDTH, terminal_columns
 from clawmem.model.language.text import visible
-from clawmem.model.progress import Estimate, Progress, estimated, progress_line, seconds_left
+from clawmem.model.progress import Progress, progress_line
 
 HIDDEN_SECONDS = 0.5
 """Work that is shorter than this shows nothing."""
@@ -22,20 +22,15 @@ class ProgressLine:
         self._draw = draw
         self._clock = clock
         self._next = clock() + HIDDEN_SECONDS
-        self._estimate: Estimate | None = None
         self._drawn = False
 
     def report(self, progress: Progress) -> None:
         """Take a report, and draw it if it is time."""
         now = self._clock()
-        begins = self._estimate is None or self._estimate.what != progress.what
-        if now < self._next and not begins:
-            return
-        self._estimate = estimated(self._estimate, progress, now)
         if now < self._next:
             return
         self._next = now + _PACE_SECONDS
-        line = visible(progress_line(progress, seconds_left(self._estimate)))
+        line = visible(progress_line(progress))
         self._drawn = True
         self._draw(_ERASE + line[: (terminal_columns(2) or UNKNOWN_WIDTH) - 1])
 

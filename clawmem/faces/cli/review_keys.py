@@ -23,7 +23,16 @@ from clawmem.faces.verbs.why import marked_quote
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line, visible
-from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal, is_candidate
+from clawmem.model.proposals.proposal import (
+    ADD,
+    APPROVED,
+    NOT_KEPT,
+    OPEN,
+    REJECTED,
+    SUPERSEDE,
+    Proposal,
+    is_candidate,
+)
 from clawmem.review.review import CitedEvent, ProposalDetails, evidence, list_proposals, present
 from clawmem.runtime import Runtime
 
@@ -279,7 +288,7 @@ def _keep(walk: Walk) -> None:
 
 
 def _reject(walk: Walk) -> None:
-    reason = walk.line("reason for rejecting: ")
+    reason = walk.line("(not true? not wanted? bad wording?) reason for rejecting: ")
     if reason:
         walk.decide("review reject", reason=reason)
     else:
@@ -330,7 +339,7 @@ KEYS = (
     Key(
         "x",
         "drop the candidate",
-        lambda walk: walk.decide("review reject", reason="It is not worth keeping."),
+        lambda walk: walk.decide("review reject", reason=NOT_KEPT),
         is_candidate,
     ),
     Key("s", "skip (also space or n)", _skip),

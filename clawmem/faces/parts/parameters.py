@@ -137,7 +137,6 @@ AT = Parameter("The state of the vault at this commit or date; a day, month or y
 SUPERSEDED = Parameter("Include replaced and withdrawn facts, labelled.", ("--include-superseded",))
 LIMIT = Parameter("The maximum number of facts.", ("--limit", "-n"), least=1)
 
-NARRATIVE = Parameter("Let the model answer in sentences that cite the ids of their facts.", ("--narrative",))
 DATE = Parameter("The day.", ("--date",), default="today")
 DRY_RUN = Parameter("Show what would be done; write nothing.", ("--dry-run",))
 EXPLAIN = Parameter("List every candidate with its verdict.", ("--explain",))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clawmem.errors import DONE, InvalidInput
-from clawmem.faces.parts.command import Answer, Call
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from clawmem.memory.facts.remember import RememberedFact
     from clawmem.memory.facts.revise import ReviseResult
     from clawmem.model.history.entry import HistoryEntry
-    from clawmem.model.records.caller import Caller
     from clawmem.model.records.event import Event
     from clawmem.serving.context.units import ContextResult
     from clawmem.serving.recall.brief import Brief
-    from clawmem.vault.vault import Vault
 
     _Placed = PlacedFact | RememberedFact
 
@@ -33,9 +31,6 @@ REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None), "depe
 """The shape of what a verb says that keeps or revises facts: an outcome for each fact, and the last commit.
 
 `dependents` are the facts that rest on the changed ones and whose record of changed premises changed with them."""
-
-NARRATED = {"text": str, "sentences": [{"text": str, "facts": [str]}], "problem?": str}
-"""The shape of an answer that a model wrote."""
 
 _ECHOED = 72
 
@@ -173,27 +168,6 @@ def revised(result: ReviseResult) -> Answer:
     lines = outcome_lines(result.facts, result.outcome, result.commit)
     lines = [f"{result.did}: {line.partition(': ')[2]}" for line in lines] if result.did else lines
     return Answer(data, lines, result.notices)
-
-
-def narrated(
-    call: Call, vault: Vault, caller: Caller, question: str, facts: Iterable[PlacedFact], events: Sequence[Event] = ()
-) -> Answer:
-    """Let the model of the settings answer a question; the data have the shape NARRATED. Raise Refused if none is
-    set."""
-    from clawmem.model.settings.settings import SYNTHESIZE
-    from clawmem.serving.narrative import check_model_set, narrate  # few calls ask for it
-
-    narrative = narrate(vault, caller, check_model_set(call.runtime.model(SYNTHESIZE)), question, facts, events)
-    sentences = [{"text": sentence.text, "facts": list(sentence.cites)} for sentence in narrative.sentences]
-    data: dict[str, Any] = {"text": narrative.text, "sentences": sentences}
-    failed = narrative.problem
-    if failed:
-        data["problem"] = failed.message
-    why = [f"{failed.message} {failed.hint}".strip()] if failed else []
-    if not narrative.text and not failed:
-        why = ["the model found no answer in what was found"]
-    lines = [narrative.text] if narrative.text else []
-    return Answer(data, lines, (*narrative.notices, *why), failed.exit_code if failed else DONE)
 
 
 ORG = Parameter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
@@ -29,8 +29,15 @@ def show(call: Call) -> Answer:
         f"{rule.role} may see {', '.join(rule.may)}" + (f" as {rule.relation} of somebody" if rule.relation else "")
         for rule in policy.rules
     ]
-    lines += ["", *rules, *(["", *map(_grant, grants)] if grants else [])]
+    channels = [f"messages of {name} are for {', '.join(names)}" for name, names in policy.channels.items()]
+    lines += [row for part in (rules, channels, map(_grant, grants)) for row in _part(part)]
     return Answer({**to_record(policy), "grants": [to_record(grant) for grant in grants]}, lines)
+
+
+def _part(lines: Iterable[str]) -> list[str]:
+    """Return some lines behind an empty one, or nothing."""
+    rows = list(lines)
+    return ["", *rows] if rows else []
 
 
 def who(call: Call, target: Annotated[str, _ID]) -> Answer:

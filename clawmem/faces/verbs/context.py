@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from clawmem.errors import InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import entity_or_page, filter_of, mark_session, point_in_time, reach_of
@@ -12,7 +11,6 @@ from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
     EXPLAIN,
-    NARRATIVE,
     OF_ENTITY,
     PROJECT,
     SCOPE,
@@ -21,7 +19,7 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
-from clawmem.faces.parts.words import NARRATED, OF_ORGANISATION, ORG, context_data, narrated
+from clawmem.faces.parts.words import OF_ORGANISATION, ORG, context_data
 from clawmem.serving.answers import hidden_notices
 from clawmem.serving.context.context import context as act
 
@@ -39,7 +37,6 @@ def context(
     since: Annotated[str | None, SINCE],
     until: Annotated[str | None, UNTIL],
     evidence: Annotated[bool, Parameter("Include the quote, event and day of each fact.", ("--evidence",))],
-    narrative: Annotated[bool, NARRATIVE],
     workflow: Annotated[str | None, WORKFLOW],
     scope: Annotated[str | None, SCOPE],
     project: Annotated[str | None, PROJECT],
@@ -49,8 +46,6 @@ def context(
     org: Annotated[bool, ORG],
 ) -> Answer:
     """The text can be used in a system prompt. It states what was left out."""
-    if narrative and not (question or "").strip():
-        raise InvalidInput("--narrative needs a question.", "Example: clawmem context 'what is due?' --narrative")
     here = point_in_time(call, at)
     caller, vault = here.caller, here.vault
     asked = question.strip() if question else None
@@ -70,12 +65,6 @@ def context(
         notices += [*beside.notices(), *left_out]
         data["organisation"] = beside.data()
     data = {"context": context_data(result), **data, **here.data}
-    if narrative:
-        from clawmem.serving.narrative import facts_named
-
-        answer = narrated(call, vault, caller, asked or "", facts_named(vault, result.facts))
-        notices += answer.notices
-        return Answer({**data, "narrative": answer.data}, answer.lines or [result.text], notices, answer.exit_code)
     if explain:
         data["items"] = [_item(reason) for reason in result.explained]
     return Answer(data, [result.text, *(_line(reason) for reason in result.explained if explain)], notices)
@@ -107,7 +96,6 @@ VERB = Command(
     {
         "context": "context",
         "organisation?": OF_ORGANISATION,
-        "narrative?": NARRATED,
         "at?": "point",
         "items?": [
             {

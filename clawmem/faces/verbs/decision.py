@@ -98,7 +98,7 @@ def export(
     from clawmem.model.pages.madr import madr_pages
     from clawmem.serving.browse import export_memory
 
-    memory = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
+    memory = export_memory(call.runtime.vault(), call.runtime.caller(), entity, DECISION)
     placed = list(memory.facts())
     decisions = [(each.fact, each.entity) for each in placed if each.fact.category == DECISION]
     pages = madr_pages(decisions, {other_placed.fact.id: other_placed.fact for other_placed in placed})

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from clawmem.errors import DONE, REFUSED
-from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of, said
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.repair import ReindexResult, check_embedding, rebuild_vectors
 from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted
-from clawmem.vault.state.session_journal import LoggedError, logged_errors
-from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.index.vectors.embed import EmbeddingRun
@@ -23,38 +21,25 @@ if TYPE_CHECKING:
 
 # Up to this number, remarks of one kind are all shown; above it, only the first one.
 _SHOWN_REMARKS = 3
-_NO_ERRORS = "No error is in the log of this machine."
 
 
 def doctor(
     call: Call,
     fix: Annotated[bool, Parameter("Repair what is safe to repair, one commit for each repair.", ("--fix",))],
-    errors: Annotated[bool, Parameter("Show the log of errors on this machine; check nothing.", ("--errors",))],
     full: Annotated[bool, Parameter("Check all files and git objects; show every remark.", ("--full",))],
 ) -> Answer:
     """Files in which an earlier check found nothing, and that are the same still, are only compared with the others.
-    The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
-    the log of errors on this machine instead, newest first, and checks nothing."""
+    The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count."""
     from clawmem.memory.health.doctor import doctor as act
     from clawmem.setup.wire import harness_problems
 
     runtime = call.runtime
-    if errors:
-        return _errors(runtime.vault())
     found = act(runtime.vault(), runtime.caller(), fix=fix, full=full)
     wired = harness_problems(runtime.vault(), runtime.environment, runtime.home())
     found = found._replace(problems=sorted_problems([*found.problems, *wired]))
     data = data_of(found, problems=[said(problem._asdict()) for problem in found.problems])
     del data["changed"]
     return Answer(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
-
-
-def _errors(vault: Vault) -> Answer:
-    newest = logged_errors(vault.state)[::-1]
-    rows = [(error.at, error.verb, error.code, str(error.exit_code), error.message) for error in newest]
-    nothing: dict[str, object] = {"problems": [], "checked": {}, "commits": [], "since": None}
-    data = {**nothing, "errors": [error._asdict() for error in newest]}
-    return Answer(data, Table(("at", "verb", "code", "exit", "message"), rows), talk=() if rows else (_NO_ERRORS,))
 
 
 def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
@@ -130,9 +115,8 @@ VERBS = {
             "checked": {str: int},
             "commits": [str],
             "since": (str, None),
-            "errors?": [LoggedError],
         },
-        ("clawmem doctor --full", "clawmem doctor --fix", "clawmem doctor --errors"),
+        ("clawmem doctor --full", "clawmem doctor --fix"),
         ("problems",),
     ),
     "reindex": Command(

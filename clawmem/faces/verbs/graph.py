@@ -1,4 +1,4 @@
-"""`clawmem graph neighbors|path`."""
+"""`clawmem graph neighbors`."""
 
 from __future__ import annotations
 
@@ -23,27 +23,13 @@ def neighbors(
     """Show the neighbors of a fact or an entity."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
-    return _walked(acts.neighbors(vault, node, caller, wanted, depth, limit), "neighbors", "It has no links.")
+    return _walked(acts.neighbors(vault, node, caller, wanted, depth, limit))
 
 
-def path(
-    call: Call,
-    first: Annotated[str, _NODE],
-    last: Annotated[str, _NODE],
-    longest: Annotated[int, Parameter("The maximum length in links.", ("--longest",), default=6, least=1, most=20)],
-    include_superseded: Annotated[bool, _THROUGH],
-) -> Answer:
-    """Show the shortest path between two nodes."""
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    wanted = filter_of(vault, caller, superseded=include_superseded)
-    found = acts.shortest_path(vault, first, last, caller, wanted, longest)
-    return _walked(found, "path", "Both names mean the same node.")
-
-
-def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
+def _walked(found: acts.GraphWalk) -> Answer:
     data = {
         "start": _node_data(found.start),
-        name: [
+        "neighbors": [
             {
                 **_node_data(step.node),
                 "relation": step.edge.relation,
@@ -56,7 +42,8 @@ def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
         "total": found.total,
     }
     more = found.total - len(found.steps)
-    talk = [f"{more:,} more; use a higher --limit to show them"] if more else [] if found.steps else [nothing]
+    nothing = [] if found.steps else ["It has no links."]
+    talk = [f"{more:,} more; use a higher --limit to show them"] if more else nothing
     return Answer(data, _lines(found), found.notices, talk=talk)
 
 
@@ -89,11 +76,5 @@ VERB = {
         {"start": _POINT, "neighbors": [_STEP], "total": int},
         ("clawmem graph neighbors areas/people/jane --depth 2",),
         ("neighbors",),
-    ),
-    "path": Command(
-        path,
-        {"start": _POINT, "path": [_STEP], "total": int},
-        ("clawmem graph path areas/people/jane projects/website",),
-        ("path",),
     ),
 }

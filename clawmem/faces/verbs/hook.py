@@ -64,7 +64,11 @@ _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
 _ASKED = 500  # characters of the last prompt that say what a session was about
-_FORGETTING = wrap_context("The user asks to forget something: it is hidden when you have answered.")
+_FORGETTING = wrap_context(
+    "The user asks to forget something. After your answer, what is known by exactly these words is hidden until a"
+    " person decides; what only may be meant is proposed in `clawmem review list`, and stays. So promise no more than"
+    " that, and do not repeat it."
+)
 # Of these, most say what a memory is to do; others do not hold up a prompt.
 _FORGETS = re.compile(
     r"\b(?:forget|unlearn|(?:don't|do not|never) (?:remember|memori)|memor(?:y|ies|ia)\b|the fact|what you know|"
@@ -166,7 +170,9 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         if _asks_to_forget(value.prompt):  # nothing is told of what is to be forgotten
             text = HookText(_FORGETTING)
         else:
-            text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
+            # Outside of a repository a question is one about everything, as a query there is.
+            asked_in = reach if reach.project or reach.workflow else None
+            text = prompt_text(vault, caller, value.prompt, asked_in, session, known.shown)
         known = known._replace(shown=(*known.shown, *text.facts), at="" if question else known.at)
         if value.prompt:
             known = known._replace(asked=value.prompt, at=stamp(caller.now))
@@ -243,8 +249,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
             if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
 
-                asked = "to forget something" if _asks_to_forget(known.asked) else known.asked[:_ASKED]
-                end_unattended(vault, caller, value.session, asked)
+                end_unattended(vault, caller, value.session)
         if meaning == END and value.session:
             forget_session(vault, value.session)
         if meaning != TURN:

@@ -36,7 +36,7 @@ def init(
         lines.append(f"To use it from any folder: export CLAWMEM_VAULT={shlex.quote(str(vault.root))}")
     lines.append("Next: clawmem remember 'a fact worth keeping'")
     notices = acceptance_notices(vault.git_dir, runtime.environment)
-    return Answer({"vault": str(vault.root), "commit": vault.head().commit}, lines, notices)
+    return Answer({"vault": str(vault.root), "commit": vault.head().commit}, lines, notices, is_report=True)
 
 
 VERB = Command(

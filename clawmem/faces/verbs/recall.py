@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.filters import entity_or_page, filter_of, mark_session, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
-    NARRATIVE,
     OF_CATEGORY,
     OF_ENTITY,
     PROJECT,
@@ -27,13 +26,11 @@ from clawmem.faces.parts.parameters import (
     Parameter,
 )
 from clawmem.faces.parts.words import (
-    NARRATED,
     OF_ORGANISATION,
     ORG,
     context_data,
     event_data,
     event_warning,
-    narrated,
     said,
 )
 from clawmem.index.tables.store import stores_kept_open
@@ -113,7 +110,6 @@ def recall(
         Parameter("Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), least=1),
     ],
     evidence: Annotated[bool, Parameter("Include the quote and day of each fact in that text.", ("--evidence",))],
-    narrative: Annotated[bool, NARRATIVE],
     explain: Annotated[
         bool, Parameter("Show the scores of each result and the report of each channel.", ("--explain",))
     ],
@@ -176,9 +172,6 @@ def recall(
     made, hot_facts = cache(within_budget), cache(told_always)
     text = made() if budget else None
     user = here.vault.settings.words("user.name")
-    if narrative:
-        data = {**_data(result, user), **also, **here.data, **_texts(made, hot_facts)}
-        return _narrated(call, here, asked, result, data, notices)
     theirs = beside.statements() if beside else ()
     most_asked = max((_asked_words(asked, statement) for statement in theirs), default=0)
     first = [hit for hit in result.ranking if not most_asked or _asked_words(asked, hit.text) >= most_asked]
@@ -205,25 +198,6 @@ def recall(
         PARTIAL if unable else DONE,
         talk,
     )
-
-
-def _narrated(
-    call: Call,
-    here: PointInTime,
-    question: str,
-    result: RecallResult,
-    data: Mapping[str, Any],
-    notices: Sequence[str],
-) -> Answer:
-    """The answer as text by a model; where there is none, why, and what was found."""
-    from clawmem.index.search.lookup import PlacedFact
-
-    facts = [PlacedFact(hit.fact, hit.entity) for hit in result.found]
-    heard = [hit.event for hit in result.heard if not hit.is_order]
-    answer = narrated(call, here.vault, here.caller, question, facts, heard)
-    user = here.vault.settings.words("user.name")
-    lines = answer.lines or hit_lines(result, result.ranking, question, user, explain=False)
-    return Answer({**data, "narrative": answer.data}, lines, (*notices, *answer.notices), answer.exit_code)
 
 
 def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
@@ -367,7 +341,8 @@ def _date_and_who(other_hit: RecallHit, user: str) -> tuple[str | None, str]:
     else:
         assert isinstance(hit, FactHit)
         date = said_on(hit.fact) or hit.fact.timestamp[:10]
-        who = other_hit.speaker or hit.fact.agent or hit.fact.trust or _USER
+        said = hit.fact.trust if hit.fact.source_event else None  # not by the agent that read the message
+        who = other_hit.speaker or said or hit.fact.agent or hit.fact.trust or _USER
     return date, user if who == _USER else who
 
 
@@ -488,7 +463,6 @@ VERB = Command(
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",
         "organisation?": OF_ORGANISATION,
-        "narrative?": NARRATED,
         "at?": "point",
     },
     (

@@ -12,13 +12,12 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.words import commits_made, data_of
 from clawmem.memory.facts import redact as acts
-from clawmem.memory.facts.forget import Forgetting
+from clawmem.memory.facts.forget import erase
 from clawmem.memory.facts.forget import forget as forget_act
 from clawmem.memory.facts.redact import RedactResult, RedactTarget
 from clawmem.memory.facts.revise import check_reason
-from clawmem.model.facts.fact_words import fact_line, without_because
+from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted, one_line
-from clawmem.model.proposals.proposal import stated_by
 
 _SHOWN = 20
 
@@ -77,7 +76,7 @@ def elsewhere(result: RedactResult) -> list[str]:
     if result.remotes:
         named = ", ".join(result.remotes)
         lines.append(
-            f"Remotes still contain it ({named}): push with `git push --force-with-lease {result.remotes[0]}`, let its "
+            f"Remotes still contain it ({named}): push with `git push --force {result.remotes[0]} HEAD`, let its "
             "owner remove old objects, and do not pull before that."
         )
     lines.append("Other clones and backups still contain it: clone again from here, and create new backups.")
@@ -86,24 +85,30 @@ def elsewhere(result: RedactResult) -> list[str]:
 
 def forget(
     call: Call,
-    words: Annotated[str, Parameter("What is to be forgotten, in the words that it was said in.")],
+    words: Annotated[str, Parameter("What is to be forgotten, in the words that it was said in, or as what it is.")],
     yes: Annotated[bool, Parameter("Hide what is shown, or remove it with --everywhere.", ("--yes",))],
     everywhere: Annotated[bool, Parameter("Name what the history has, too, and remove it there.", ("--everywhere",))],
 ) -> Answer:
     """Facts, messages and notes that have all of the words are shown, and what is filed under an entity of that
-    name; of other facts, their reasons and tags. With --yes they are hidden from answers and pages; a longer name
-    is not taken with a shorter one. `clawmem undo` brings them back.
+    name; of other facts, their reasons and tags. Where nothing has the words, they may say what a fact is about ("her
+    job"). If several facts fit, they are listed, and none goes; "everything about" means all. Of a sentence that says
+    several things, what was not named stays. With --yes the rest is hidden from answers and pages; a longer name is not
+    taken with a shorter one. `clawmem undo` brings it back.
     --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone.
     `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told,
     `redact` for a secret."""
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    found, commit = forget_act(vault, words, caller, dry_run=everywhere or not yes, everywhere=everywhere)
+    vault, caller, result = call.runtime.vault(), call.runtime.caller(), None
+    if everywhere:
+        (found, result), commit = erase(vault, words, caller, dry_run=not yes), None
+    else:
+        found, commit = forget_act(vault, words, caller, dry_run=not yes)
     shown = found.facts if commit else found.before
     lines = [fact_line(placed.fact, placed.entity) for placed in shown]
     lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]
     texts = {event.text for event in found.events}
     lines += [f"daily note: {note}" for note in found.notes if note not in texts]
     lines += [f"beside {fact_id}, which stays: {one_line(text)}" for fact_id, text in found.beside]
+    lines += [f"stays: {fact_line(placed.fact, placed.entity)}" for placed in found.rests]
     data = {
         "facts": [placed.fact.id for placed in found.facts],
         "events": [event.id for event in found.events],
@@ -116,8 +121,8 @@ def forget(
         f"{name} says more, and all of it goes: `clawmem supersede {name}` changes a part" for name in found.more
     ]
     notices += [f"spelled nearly so, and left: {', '.join(found.near)}"] if found.near else []
-    if everywhere:
-        answer = _everywhere(call, words, found, data, lines, dry_run=not yes)
+    if result:
+        answer = _everywhere(words, result, data, lines, dry_run=not yes)
         return answer._replace(notices=(*notices, *answer.notices))
     notices += _without_on_pages(call) if commit else []
     talk = [] if yes else [f"Nothing is hidden yet: `clawmem forget {quote(words)} --yes` hides exactly this."]
@@ -140,13 +145,8 @@ def _without_on_pages(call: Call) -> list[str]:
 
 
 def _everywhere(
-    call: Call, words: str, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool
+    words: str, result: RedactResult, data: Mapping[str, object], lines: list[str], dry_run: bool
 ) -> Answer:
-    proposed = [text for proposal in found.proposed for text in stated_by(proposal)]
-    proposed += [without_because(text).rstrip(".") for _, text in found.beside]
-    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes, *proposed))
-    target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
-    result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
     commits = counted(len(result.commits), "commit")
     if dry_run:
         line = f"clawmem forget {quote(words)} --everywhere --yes"

@@ -68,7 +68,11 @@ def remember(
     ],
     workflow: Annotated[str | None, WORKFLOW._replace(help="The workflow that the fact is for.")],
     scope: Annotated[
-        str | None, SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody.")
+        str | None,
+        SCOPE._replace(
+            choices=SCOPES,
+            help="Who sees it: {choices}; the default is everybody, or for work in a repository its project.",
+        ),
     ],
     project: Annotated[
         str | None,
@@ -98,7 +102,7 @@ def remember(
         check_is_text(text, "remember")
         record = _with_reason({name: value for name, value in argument.items() if value is not None}, reason)
         placed = any(argument[name] for name in ("entity", "scope", "project", "workflow"))
-        here = call.runtime.project() if caller.agent and not placed else None
+        here = None if placed else call.runtime.project()
         drafts = [
             draft_from_record({"fact": statement, **record}, caller.now)._replace(here=here)
             for statement in _statements(text)

@@ -96,7 +96,8 @@ def reject(
     proposal: Annotated[str, _ID],
     reason: Annotated[str, REASON._replace(help="The reason; it is stored with the proposal.")],
 ) -> Answer:
-    """Reject a proposal, in one commit. The same event never leads to it again. Who may reject it is who may approve
+    """Reject a proposal, in one commit. The same event never leads to it again, but a reader's sentence takes the place
+    of raw words, unless the reason says that they are not true or not wanted. Who may reject it is who may approve
     it."""
     return _decided(reject_act(call.runtime.vault(), proposal, call.runtime.caller(), reason))
 

@@ -41,7 +41,7 @@ _ANNOUNCED = "clawmem supersede fact_1a2b --for fact_5e6f --until 2026-12-31"
 
 def supersede(
     call: Call,
-    fact: Annotated[str, FACT._replace(help="The id of the fact to replace, or a unique prefix.")],
+    fact: Annotated[str, FACT._replace(help="The id of the fact to replace, or words that name it.")],
     text: Annotated[str | None, Parameter("What is true now, or - for stdin.", stdin=True)],
     reason: Annotated[str | None, Parameter("Why it changed.", ("--reason", "--why"))],
     valid_from: Annotated[
@@ -60,10 +60,11 @@ def supersede(
     ],
     until: Annotated[str | None, Parameter("The last day of the fact, with --for.", ("--until",), metavar="DATE")],
 ) -> Answer:
-    """The old fact remains in the vault, marked, with a pointer to the new one. Its validity ends when that of the new
-    fact begins. A statement of a tool or the web that contradicts a person or an agent waits for review instead.
-    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
-    for a secret.
+    """The old fact remains in the vault, marked, with a pointer to the new one. Its validity ends when that of the
+    new fact begins. Words name a fact that has all of them, else by what it says ("her job"); if several fit, they
+    are listed. Of a sentence that says several things, what was not named stays. A statement of a tool or the web
+    that contradicts a person or an agent waits for review instead. `retract` is for what was never true,
+    `supersede` for what changed, `forget` for what shall not be told, `redact` for a secret.
 
     With --for and --until, the change is announced: up to and with the day, the fact is served with a warning that
     names the new one. After it, the heartbeat archives the fact and marks what rests on it. `undo` takes that back. An
@@ -176,7 +177,7 @@ _HOW = {
 
 def retract(
     call: Call,
-    fact: Annotated[str | None, FACT._replace(help="The id of a fact, or a unique prefix.")],
+    fact: Annotated[str | None, FACT._replace(help="The id of a fact, or words that name it.")],
     reason: Annotated[str | None, Parameter("Why it was not true; it is stored with each fact.", ("--reason",))],
     source: Annotated[
         str | None, Parameter("Facts from this source; web also matches web:example.org.", ("--source",))

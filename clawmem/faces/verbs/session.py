@@ -168,7 +168,9 @@ def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
     of an open session are for its agent and for people."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     record = visible_to(find_session(vault, session_id) if session_id else current_session(vault, caller), caller)
-    lines = [f"{key}: {plain_value(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
+    shown = {key: value for key, value in session_to_mapping(record).items() if key not in ("notes", "judged")}
+    shown["reflection"] = {key: value for key, value in (shown.get("reflection") or {}).items() if value}
+    lines = [f"{key}: {plain_value(value)}" for key, value in shown.items() if value not in ({}, [], "")]
     lines += [f"note {note.at} {note.text}" for note in record.notes]
     return Answer({"session": session_to_mapping(record)}, lines)
 

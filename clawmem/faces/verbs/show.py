@@ -39,6 +39,7 @@ from clawmem.model.language.text import check_choice, counted, normal
 from clawmem.model.lifecycle.tiers import TIERS, explain, tier_of
 from clawmem.model.pages.summary import prose
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import kind_of
 from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import FactDetails, TruthAt, list_facts, list_stale, peek, plain_importance
 from clawmem.serving.browse import show_fact as act
@@ -83,7 +84,7 @@ def show(
         return Answer(data, [fact_line(*placed) for placed, _ in then], here.notices, talk=talk)
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
         try:
-            return _entity(here, show_entity(here.vault, fact, here.caller))
+            return _entity(here, show_entity(here.vault, fact, here.caller), fact)
         except NotFound as problem:
             near = problem.hint if problem.hint.startswith("Did you mean ") else ""
     try:
@@ -124,20 +125,34 @@ def _data(shown: FactDetails) -> dict[str, Any]:
     return data
 
 
-def _entity(here: PointInTime, shown: EntityDetails) -> Answer:
-    """What the memory has of an entity: its own page, and what is said of it elsewhere."""
+def _entity(here: PointInTime, shown: EntityDetails, called: str) -> Answer:
+    """What the memory has of an entity: its own page, and what is said of it elsewhere; and who else is called so."""
     entity, title = shown.entity, shown.entity.title
     names = ", ".join((entity.name, *(alias for alias in entity.aliases if alias != title)))
     lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
     data = {"entity": said(entity._asdict()), **said({"summary": prose(shown.summary)})}
+    namesakes = [name for name in _people_called(here, called) if name != entity.name]
+    lines += [f"Also called {called}: {', '.join(namesakes)}"] if namesakes and kind_of(entity.name) == "person" else []
     others = [alias for alias in entity.aliases if "/" not in alias and normal(alias) != normal(title)]
     return _all_of(here, [title, *others[:_MOST_NAMES]], shown.facts, lines, data, shown)
 
 
 def _stating(here: PointInTime, words: str, facts: Sequence[str]) -> Answer:
-    """What the memory has of a name that no entity has and several facts state."""
-    placed = run_query(here.vault, lambda index: by_ids(index, facts)).values()
-    return _all_of(here, [words], [*placed], [f"No entity is named '{words}'."], {})
+    """What the memory has of a name that no entity has and several facts state; of a first name that several people
+    have, what the page of each has first."""
+    people = _people_called(here, words)
+    filters = (filter_of(here.vault, here.caller, person) for person in people)
+    of_people = [placed for wanted in filters for placed, _ in list_facts(here.vault, here.caller, wanted).facts]
+    placed = {placed.fact.id: placed for placed in of_people}
+    placed |= run_query(here.vault, lambda index: by_ids(index, facts))
+    first = f"'{words}' may be {' or '.join(people)}." if len(people) > 1 else f"No entity is named '{words}'."
+    return _all_of(here, [words], [*placed.values()], [first], {})
+
+
+def _people_called(here: PointInTime, name: str) -> list[str]:
+    from clawmem.memory.entities.places import people_called  # a fact by its id needs none
+
+    return people_called(here.vault, name, here.caller) if "/" not in name else []
 
 
 def _all_of(
@@ -193,7 +208,8 @@ def _lines(shown: FactDetails) -> list[str]:
     notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}
     if shown.fact.importance == PINNED:
         notes["importance"] = ", pinned"
-    rows = ((key, f"{plain_value(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    rows = ((key, f"{plain_value(value)}{notes.get(key, '')}")
+            for key, value in record.items() if value is not None and key != "source_span")  # fmt: skip
     return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 
 

@@ -37,9 +37,6 @@ def sync(
         ),
     ],
     *,
-    go_on: Annotated[
-        bool, Parameter("Finish the stopped git merge with the present contents of the files.", ("--continue",))
-    ],
     dry_run: Annotated[bool, DRY_RUN._replace(help="Fetch and show what would be done; change nothing.")],
     setup: Annotated[
         str | None,
@@ -58,8 +55,6 @@ def sync(
     runtime = call.runtime
     if setup is not None:
         return _connected(call, setup)
-    if go_on:
-        return _continued(call, conflict)
     wanted = SyncOptions(remote, branch, conflict, dry_run, unrelated, rewritten)
     with call.progress() as on_progress:
         result = act(runtime.vault(), runtime.caller(), wanted, on_progress)
@@ -169,42 +164,23 @@ def _scheduled(vault: Vault, environment: Mapping[str, str]) -> str:
     return f"cron runs it {schedule.words} (`clawmem cron remove` ends that)"
 
 
-def _continued(call: Call, policy: str | None) -> Answer:
-    from clawmem.memory.sync.finish_merge import finish_merge
-
-    merge = finish_merge(call.runtime.vault(), call.runtime.caller(), policy)
-    conflicts = merge.plan.conflicts if merge.plan else ()
-    data = {
-        "commit": merge.commit,
-        "rescue": merge.rescue,
-        "conflicts": [conflict._asdict() for conflict in conflicts],
-        "proposals": list(merge.plan.merged.proposals) if merge.plan else [],
-    }
-    lines = [f"finished the merge: commit {merge.commit[:12]}" if merge.commit else "the merge was already finished"]
-    lines += [f"conflict: {conflict.says}" for conflict in conflicts]
-    return Answer(data, lines, merge.notices)
-
-
 VERB = Command(
     sync,
-    (
-        {
-            "remote": str,
-            "branch": str,
-            "received": int,
-            "sent": int,
-            "pushed": bool,
-            "dry_run": bool,
-            "attempts": int,
-            "taken": [{"how": str, "received": int, "commit": (str, None), "rescue": (str, None)}],
-            "conflicts": [MergeConflict],
-            "proposals": [str],
-            "lost": ["clawmem.memory.sync.merge_plan:RemoteRemoval"],
-            "twins": ["clawmem.model.merging.facts:DuplicateFact"],
-            "renamed": ["clawmem.model.merging.collisions:RenamedId"],
-            "problem": ({"code": str, "message": str, "hint": str}, None),
-        },
-        {"commit": (str, None), "rescue": (str, None), "conflicts": [MergeConflict], "proposals": [str]},
-    ),
+    {
+        "remote": str,
+        "branch": str,
+        "received": int,
+        "sent": int,
+        "pushed": bool,
+        "dry_run": bool,
+        "attempts": int,
+        "taken": [{"how": str, "received": int, "commit": (str, None), "rescue": (str, None)}],
+        "conflicts": [MergeConflict],
+        "proposals": [str],
+        "lost": ["clawmem.memory.sync.merge_plan:RemoteRemoval"],
+        "twins": ["clawmem.model.merging.facts:DuplicateFact"],
+        "renamed": ["clawmem.model.merging.collisions:RenamedId"],
+        "problem": ({"code": str, "message": str, "hint": str}, None),
+    },
     ("clawmem sync", "clawmem sync --dry-run"),
 )

@@ -8,10 +8,9 @@ from shlex import quote
 from typing import Annotated, Any
 
 from clawmem.errors import NotFound
-from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
-from clawmem.faces.parts.words import HUB_FACT, SHORT, entry_data, entry_line, event_data, event_warning, place_of, said
+from clawmem.faces.parts.words import SHORT, entry_data, entry_line, event_data, event_warning, place_of, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact import Fact
@@ -49,11 +48,7 @@ def why(
         if " " in fact.strip():
             question = fact if fact.lower().startswith("why ") else f"why {fact}"
             problem.hint = f"`clawmem recall {quote(question)}` asks for it."
-        ask_organisation = answer_of("why")
-        if ask_organisation is None:
-            raise
-        data, lines = ask_organisation(vault, fact, problem)
-        return Answer({"organisation": data}, lines)
+        raise
     return Answer(_data(result), _lines(result), result.notices)
 
 
@@ -240,7 +235,6 @@ VERB = Command(
             "chain": [{"...": "fact", **_RECORDED}],
             "history": ["entry"],
         },
-        {"organisation": HUB_FACT},
         {
             "fact": "fact",
             "dependents": [

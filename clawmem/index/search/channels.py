@@ -446,11 +446,12 @@ def facts_meant(index: Index, words: str, owners: Sequence[str]) -> list[PlacedF
     found = _stating(placed, words)
     if found or not placed:
         return found
-    from clawmem.model.search.meant import ASPECT, means, telling_words  # most facts are named by their ids
+    from clawmem.model.search.meant import ASPECT, is_name, means, telling_words  # most facts are named by their ids
 
     every = telling_words(words)
     rest = tuple(word for word in every if word.casefold() not in ASPECT)
-    meant = ([fact for fact in placed if means(telling, fact.fact.fact)] for telling in (every, rest))
+    wordings = (every,) if all(map(is_name, rest)) else (every, rest)  # "Ewa's number" is not all that is known of Ewa
+    meant = ([fact for fact in placed if means(telling, fact.fact.fact)] for telling in wordings)
     return next(filter(None, meant), [])
 
 

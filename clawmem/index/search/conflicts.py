@@ -22,11 +22,11 @@ from clawmem.index.search.rival_values import (
 )
 from clawmem.index.tables.fact_marks import disputed_with
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog, is_single
+from clawmem.model.facts.catalog import Catalog, is_single, other_words
 from clawmem.model.facts.claim_check import may_claim, may_deny
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.languages import has_characters, irregular_forms, languages_of, root, rows, words_of
-from clawmem.model.language.question import COMMON_WORDS, search_words
+from clawmem.model.language.question import COMMON_WORDS, proper_names, search_words
 from clawmem.model.language.text import forms_of, normal, plain
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import title_of
@@ -249,6 +249,8 @@ _LETTERS = 3
 _MOST_TERMS, _MOST_FORMS = 2_000, 12
 # The shortest parts of a compound word.
 _PART = 4
+# Among so many texts with a phrase, one with the name of the question is looked for.
+_MOST_NAMING = 200
 
 
 class AskedForms(NamedTuple):
@@ -258,16 +260,27 @@ class AskedForms(NamedTuple):
     common: frozenset[str] = COMMON_WORDS
 
 
-def asked_forms(index: Index, question: str) -> AskedForms:
+def asked_forms(index: Index, question: str, catalog: Catalog | None = None) -> AskedForms:
     """Return the words of a question with their forms. Of Chinese and Japanese words, only those that a text has."""
     languages, words = languages_of(question), search_words(question)
     if not languages:
-        return AskedForms({word: forms_of(word) for word in words})
+        names = proper_names(question)
+        also = other_words(catalog, question) if catalog else {}
+        also = {word: phrases for word, phrases in also.items() if _says_of(index, phrases, names)}
+        return AskedForms({word: tuple(dict.fromkeys((*forms_of(word), *also.get(word, ())))) for word in words})
     common = COMMON_WORDS.union(*(words_of(code, "stop", "everyday") for code in languages))
     if has_characters(question):
         known = [word for word in words if _is_known(index, word)]
         return AskedForms({word: (word,) for word in known or words}, common)
     return AskedForms({word: _forms(index, word, languages) for word in words}, common)
+
+
+def _says_of(index: Index, phrases: Sequence[str], names: Collection[str]) -> bool:
+    """Return whether a text has one of some phrases and one of some names; true where there are no names."""
+    engines, whom = (index.engine, index.passage_engine), tuple(names)
+    return not names or any(
+        engine.having([match.n for match in engine.search(phrases, _MOST_NAMING)], whom) for engine in engines
+    )
 
 
 def _forms(index: Index, word: str, languages: Sequence[str]) -> tuple[str, ...]:

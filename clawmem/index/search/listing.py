@@ -93,6 +93,12 @@ def names_in_use(index: Index, owners: Collection[str]) -> dict[str, set[str]]:
     return {"category": values("category"), "tag": tags, "project": projects}
 
 
+def projects_in_use(index: Index) -> set[str]:
+    """Return the projects that facts have."""
+    query = f"SELECT DISTINCT realm FROM fact INDEXED BY fact_realm WHERE realm != '' AND realm LIKE '{PROJECT}:%'"
+    return {project_of_realm(realm) for (realm,) in index.database.execute(query)}
+
+
 def _count(index: Index, source: str, condition: str, values: Sequence[object]) -> int:
     return int(index.database.execute(f"SELECT count(*) FROM {source} WHERE {condition}", values).fetchone()[0])
 

@@ -339,6 +339,12 @@ def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
 def people_by_first_name(index: Index, words: Sequence[str]) -> dict[str, str]:
     """Return the people whose titles or aliases begin with one of these words, which are in normal form, each with that
     word; nobody for a word with which several begin."""
+    return {min(names): word for word, names in people_beginning(index, words).items() if len(names) == 1}
+
+
+def people_beginning(index: Index, words: Sequence[str]) -> dict[str, set[str]]:
+    """Return for each of these words, which are in normal form, the people whose titles or aliases begin with it and go
+    on; without words that nobody has."""
     found: dict[str, set[str]] = {}
     query = (
         "SELECT given.value, alias, name, alias.seal FROM json_each(?) AS given"
@@ -348,7 +354,7 @@ def people_by_first_name(index: Index, words: Sequence[str]) -> dict[str, str]:
         check_sealed("alias", alias, name, seal)
         if kind_of(name) == "person":
             found.setdefault(word, set()).add(name)
-    return {names.pop(): word for word, names in found.items() if len(names) == 1}
+    return found
 
 
 def entities_ending_in(index: Index, word: str) -> list[str]:

@@ -10,19 +10,24 @@ from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_from_row, rows_of, served_fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_low_trust, is_revoked
 from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over, last_moment_within, shown_end
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.question import DaySpan
-from clawmem.model.language.text import normal
+from clawmem.model.language.question import DaySpan, search_words
+from clawmem.model.language.text import normal, one_line, shorten
 from clawmem.model.lifecycle.premises import PREMISES, SUCCEEDED
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, event_from_record, takes_back
 
 _MAX_MATCHES = 200
+_LONGEST_REMARK = 160
 # Fraction of the best keyword score of current facts: a longer sentence with the same content scores slightly lower.
 _MIN_SCORE = 0.8
 _COLUMNS = f"fact.{FACT_COLUMNS.replace(', ', ', fact.')}"
+# A quote with this part of a text, or in so few characters of text, stands for all of it.
+_MOST_OF_TEXT, _SHORT_TEXT = 0.6, 80
+_REPEATED = 0.4  # the part of the words of a fact that an answer has which repeats it
+_STEM = 4  # letters that tell a word, whatever its ending
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -56,12 +61,14 @@ def replaced_since(
 def outdated_remarks(
     index: Index, events: Collection[Event], moment: str, beside: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words. What
-    an assistant answered to such an event no longer holds either, nor what has the words of a fact that was replaced by
-    one of those `beside`, by id.
+    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words. Where
+    an event says more than that, the words that no longer hold are named. What an assistant answered to such an event
+    no longer holds if it repeats it, nor does what has the words of a fact that was replaced by one of those
+    `beside`, by id.
 
     Facts that were merged, or only worded anew, still hold.
     """
+    texts = {event.id: event.text for event in events}
     event_ids = [event.id for event in events]
     answered = _answered(index, event_ids)
     rows = index.database.execute(
@@ -70,12 +77,50 @@ def outdated_remarks(
         f" WHERE status IN ('{SUPERSEDED}', '{RETRACTED}') OR valid_to <= ? ORDER BY fact.timestamp, fact.id",
         (json.dumps(sorted({*event_ids, *answered.values()})), moment),
     )
-    found = _said_of_replaced(index, events, moment, beside) if beside and events else {}
+    found = _taken_back(index, {*event_ids, *answered.values()})
+    found |= {answer: found[asked] for answer, asked in answered.items() if asked in found}
+    found |= _said_of_replaced(index, events, moment, beside) if beside and events else {}
+    said: dict[str, dict[str, None]] = {}
     for row in rows:
         fact = fact_from_row(row).fact
-        if fact.source_event and (remark := _remark(index, fact, moment)):
-            found[fact.source_event] = remark
-    return {**{answer: found[asked] for answer, asked in answered.items() if asked in found}, **found}
+        remark = _remark(index, fact, moment)
+        for event_id in (fact.source_event, *(each for each, asked in answered.items() if asked == fact.source_event)):
+            if remark and event_id in texts and (words := _over_in(fact, texts[event_id], event_id in answered)):
+                said.setdefault(event_id, {})[_of_part(remark, words, texts[event_id])] = None
+    return {**found, **{event_id: "; ".join(remarks) for event_id, remarks in said.items()}}
+
+
+def _over_in(fact: Fact, text: str, is_answer: bool) -> str | None:
+    """Return the words of a text that say what a fact says: its quote, or the fact where an answer repeats it."""
+    if not is_answer:
+        return fact.source_text or text
+    own, others = ({word[:_STEM] for word in search_words(each)} for each in (fact.fact, text))
+    again = len(own & others)
+    return fact.fact if again >= max(_REPEATED * len(own), min(len(own), 2)) else None
+
+
+def _of_part(remark: str, words: str, text: str) -> str:
+    """Return a remark on some words of a text; these are named unless the text says little else."""
+    whole = len(words) >= _MOST_OF_TEXT * len(text.strip()) or len(text) <= _SHORT_TEXT
+    return remark if whole else f'"{one_line(words)}" {remark}'
+
+
+def _taken_back(index: Index, event_ids: Collection[str]) -> dict[str, str]:
+    """Return the remarks on messages that their speaker takes back in the next one, by id."""
+    rows = index.database.execute(
+        "SELECT event.id, (SELECT later.line FROM event AS later WHERE later.sitting = event.sitting"
+        " AND later.place > event.place AND later.role = 'user' AND later.speaker IS event.speaker"
+        " AND later.recalled = 0 ORDER BY later.place LIMIT 1)"
+        " FROM json_each(?) AS given CROSS JOIN event INDEXED BY event_id ON event.id = given.value"
+        " WHERE event.role = 'user'",
+        (json.dumps(sorted(event_ids)),),
+    )
+    later = ((event_id, event_from_record(json.loads(line))) for event_id, line in rows if line is not None)
+    return {
+        event_id: f"taken back: {shorten(one_line(event.text), _LONGEST_REMARK)}"
+        for event_id, event in later
+        if takes_back(event.text) and not is_low_trust(event.trust)
+    }
 
 
 def _said_of_replaced(index: Index, events: Collection[Event], moment: str, ids: Collection[str]) -> dict[str, str]:
@@ -96,7 +141,7 @@ def _said_of_replaced(index: Index, events: Collection[Event], moment: str, ids:
         texts = map(normal, (event.text, *_SENTENCE_END.split(event.text))) if olds else ()
         old = next((olds[text] for text in texts if text in olds), None)
         if old is not None and (remark := _remark(index, old, moment)):
-            found[event.id] = remark
+            found[event.id] = _of_part(remark, old.fact, event.text)
     return found
 
 

@@ -204,9 +204,13 @@ def hidden_facts(index: Index) -> set[str]:
     return {name for (name,) in index.database.execute(query)} if index.is_restricted else set()
 
 
-def left_out(index: Index) -> tuple[str, ...]:
-    """Return a notice of how many facts are not shown, for a person who passes on what everybody may see."""
-    hidden = len(hidden_facts(index))
+def left_out(index: Index, category: str | None = None) -> tuple[str, ...]:
+    """Return a notice of how many facts, or of a category, are not shown, for a person who passes on what everybody
+    may see."""
+    found = hidden_facts(index)
+    query = "SELECT id FROM main.fact WHERE category = ?"
+    named = found if category is None else {name for (name,) in index.database.execute(query, (category,))}
+    hidden = len(found & named)
     return (f"left out: {counted(hidden, 'fact')} that not everybody may see",) if hidden else ()
 
 

@@ -159,11 +159,12 @@ NEAR = 0.45
 _SHARED = 1
 
 
-def has_near_word(words: Collection[str], others: Collection[str]) -> bool:
-    """Return whether words of two sets in lower case are near in meaning; unknown words are near to none."""
+def has_near_word(words: Collection[str], others: Collection[str], least: float = NEAR) -> bool:
+    """Return whether words of two sets in lower case are near in meaning, by a cosine of `least`; unknown words are
+    near to none."""
     pieces = b"\n%s\n" % VOCABULARY.read_bytes().strip(b"\n")
     compared = list(_vectors(pieces, others))
-    return any(sum(map(mul, vector, other)) >= NEAR for vector in _vectors(pieces, words) for other in compared)
+    return any(sum(map(mul, vector, other)) >= least for vector in _vectors(pieces, words) for other in compared)
 
 
 def _vectors(pieces: bytes, words: Collection[str]) -> Iterator[list[float]]:

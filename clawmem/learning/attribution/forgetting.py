@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.memory.facts.forget import ITSELF, JUST_SAID, Named
+from clawmem.memory.facts.targets import ITSELF, JUST_SAID, Named
 from clawmem.model.language.languages import EVERY, pattern_of, rows
 from clawmem.model.search.meant import telling_words
 

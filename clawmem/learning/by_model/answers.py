@@ -24,6 +24,7 @@ from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.para import (
+    ELSEWHERE,
     OF_PROJECTS,
     EntityHint,
     FactChange,
@@ -31,7 +32,7 @@ from clawmem.model.proposals.para import (
     project_of_event,
     usable_tags,
 )
-from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
+from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, slug, title_of
 from clawmem.model.records.event import LONGEST_LINE
 from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.secrets.find import find_secret
@@ -39,6 +40,7 @@ from clawmem.model.safety.secrets.find import find_secret
 _OF_ASSISTANTS = frozenset(("recommendation", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
 _SHORTEST_QUOTE = 8
+_SIGNS = ".,;:!?-–—()\n"
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
 _LONGEST_TITLE = 6
@@ -378,9 +380,16 @@ def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
     if place is None:
         raise _Unfit("quote not in the event")
     quote = piece.text[slice(*place)]
-    if len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())) and quote.isascii():
+    short = len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())) and quote.isascii()
+    if short and not (" " in quote and _is_clause(piece.text, *place)):
         raise _Unfit("quote too short")
     return quote, piece.start + place[0]
+
+
+def _is_clause(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text stands between its ends or signs: "keep 51" in "No, keep 51."."""
+    before, after = text[:start].rstrip(" "), text[end:].lstrip(" ")
+    return before[-1:] in ("", *_SIGNS) and after[:1] in ("", *_SIGNS)
 
 
 def _check_speaker(piece: EventPiece, subject: str | None, place: int, length: int) -> None:
@@ -476,7 +485,8 @@ def _validity(
         return _stated_start(quote, piece), None
     entry = catalog.predicates.get(predicate or "")
     first_named = _span(fact["when"])[0]
-    comes = category == "event" and first_named is not None and first_named > _said(piece)
+    dated = category == "event" or (category == "commitment" and "/" not in (fact["when"] or ""))
+    comes = dated and first_named is not None and first_named > _said(piece)
     if moved or comes or category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
         return None, None if fact["ended"] else _last_day(fact, quote, piece)
     first, last = _first_day(fact, quote, piece, category), _span(fact["when"])[1]
@@ -578,7 +588,8 @@ def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | N
 
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
     """Return the entities of the fact, its main entity first. A name that was not said is ignored, unless it is that of
-    a subject: an area, a resource or an archive. Of a project, a word must have been said."""
+    a subject: an area, a resource or an archive. Of a project that the vault does not have, a word must have been
+    said."""
     piece = task.shown[number]
     name = _person_talking(task, number)
     speaker = EntityHint("person", name, "speaker")
@@ -600,10 +611,13 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     kind = about.get("kind") if about.get("kind") in KINDS else "resource"
     group = set(re.findall(r"\w+", normal(" ".join((*task.texts(number), *task.names)))))
     words = re.findall(r"\w+", normal(title))
-    part = kind == "project" and any(len(word) > 3 and word in group for word in words)
+    known_project = slug(title) in task.projects
+    part = kind == "project" and (known_project or any(len(word) > 3 and word in group for word in words))
     unsaid = not (part or group.issuperset(words))
     if kind == "area" and project and normal(project) in re.split(r"[^\w.-]+", normal(fact["statement"])):
         return _in_order(EntityHint("project", project, "work"), speaker, fact, of_speaker)  # a part of the project
+    if unsaid and kind == "project":
+        return (speaker, EntityHint(kind, title, ELSEWHERE))
     if (unsaid and kind not in _SUBJECTS) or len(title.split()) > _LONGEST_TITLE or find_injection(title) is not None:
         return (speaker,)
     return _in_order(EntityHint(kind, title, "named"), speaker, fact, of_speaker)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel, names_in
+from clawmem.index.search.listing import projects_in_use
 from clawmem.index.search.lookup import (
     PlacedFact,
     entities,
@@ -33,11 +34,13 @@ from clawmem.learning.by_model.task import (
 from clawmem.learning.reconciling.gate import word_beginnings
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import EXTERNAL, Fact
+from clawmem.model.facts.reach import project_names
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import normal
+from clawmem.model.proposals.para import project_of_event
 from clawmem.model.proposals.quarantine import quarantine_rule
-from clawmem.model.records.entity import Entity
+from clawmem.model.records.entity import Entity, slug
 from clawmem.model.records.event import Event, display_speaker, ledger_path, parse_events
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
@@ -82,6 +85,9 @@ class Surroundings:
         index = open_index(self._vault)
         try:
             known = known_for(index, self._vault.catalog, pieces, self._agent)
+            names = (name for project in projects_in_use(index) for name in project_names(project))
+            in_talk = (project_of_event(piece.event) or "" for piece in pieces)
+            projects = frozenset(map(slug, (*names, *in_talk)))
         finally:
             index.close()
         before = turns_before(self.events_of(day_of(pieces[0].event.timestamp)), pieces[0])
@@ -89,7 +95,15 @@ class Surroundings:
         rules = read_access(self._vault)
         policy = rules.policy if rules else None
         return ReadingTask(
-            tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(items), most, policy
+            tuple(pieces),
+            tuple(labels),
+            known.facts,
+            known.entities,
+            before,
+            tuple(items),
+            most,
+            policy,
+            projects=projects,
         )
 
     def talk_before(self, pieces: Sequence[EventPiece]) -> tuple[Event, ...]:

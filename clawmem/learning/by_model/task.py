@@ -61,7 +61,8 @@ class ReadingTask(NamedTuple):
     """The pieces to read with their labels, the known facts and entities, the turns before, and the statements that
     were `told` from the same pieces before. `most` is about how many facts one answer has room for; 0 is no limit. With
     a `policy`, the answer also says which messages are not for everybody. `after` has the turn behind a message, by
-    the id of its event: what answers it may say a name or a number of it."""
+    the id of its event: what answers it may say a name or a number of it. `projects` are the words that name the
+    vault's projects."""
 
     shown: tuple[EventPiece, ...]
     labels: tuple[str, ...] = ()
@@ -72,6 +73,7 @@ class ReadingTask(NamedTuple):
     most: int = 0
     policy: Policy | None = None
     after: Mapping[str, str] = MappingProxyType({})
+    projects: frozenset[str] = frozenset()
 
     def label(self, number: int) -> str:
         """Return the label of a piece: the given one, or e1, e2, ..."""

@@ -6,18 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.reconciling.gate import (
-    adds_nothing,
-    content_words,
-    contradicts,
-    denies,
-    ends,
-    is_contained,
-    is_more_detailed,
-    negations,
-    plain,
-    word_beginnings,
-)
+from clawmem.learning.reconciling.gate import content_words, contradicts, negations, plain, word_beginnings
 from clawmem.learning.reconciling.predicates import (
     adds_value,
     denies_only_at_times,
@@ -29,8 +18,10 @@ from clawmem.learning.reconciling.predicates import (
 from clawmem.learning.rules.language import HAS_A
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
+from clawmem.model.language.question import TIME_WORDS
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.para import Proposition
+from clawmem.model.proposals.para import FactChange, Proposition
+from clawmem.model.proposals.proposal import CANDIDATES
 
 ADD = "add"
 NOOP = "noop"
@@ -42,14 +33,11 @@ _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,40}\b")
 _ARTICLES = re.compile(r"^(?:the|a|an|his|her|their|its)\s+")
 _NAME = "name"
 _RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
-_LONG = 6  # content words from which one statement contained in another counts as a match
 _ASIDE = re.compile(r",| (?:after all|any ?more|named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
 _ENDING = re.compile(
     r"\b(?:no longer|stopped|quit|sold|left|gave up|broke up|broke it off|resigned|laid off|fired|dropped|removed|"
     r"rid of|cancelled|does not|do not|is not|are not)\b"
 )
-# Predicates that end with another: whoever sold the car no longer drives it.
-_ENDS_WITH = {"owns": ("drives",)}
 _REFINEMENT = re.compile(
     r"(?:,| (?:(?:named|called|who|which|that|with|from|in|near|for|since)\b|"
     r"to (?:keep|avoid|make|ensure|maintain|reduce|improve|save|help)\b))"
@@ -62,6 +50,10 @@ _NAMED_CHANGES = (
     ("end", RETRACT, "The text says that this is over."),
     ("same", NOOP, "It restates what is known."),
 )
+BY_RULES = "heartbeat/rules"
+# The workflows whose words no reader and no person chose.
+RAW = (BY_RULES, CANDIDATES)
+_DENIALS = frozenset("not never no nobody nothing nicht nie kein keine".split())
 _STRENGTHS = [how for how, _, _ in _NAMED_CHANGES]
 
 
@@ -90,24 +82,19 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
     related = of_same_thing(proposition, related)
     over = [fact for fact in related if _ENDING.search(fact.fact)]
-    if over_now := _ceased(proposition, standing):
-        return over_now
     if proposition.ended:
-        going = _ENDS_WITH.get(proposition.predicate or "", ())
-        related += [fact for fact in standing if fact.predicate in going or is_additional(proposition, fact)]
+        related += [fact for fact in standing if is_additional(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
     agreeing = [fact for fact in standing if not contradicts(proposition.statement, fact.fact)]
     akin = [fact for fact in related if fact in agreeing]
     return (
         _resumed(proposition, over)
-        or _restated(proposition, agreeing, akin, catalog)
-        or _denied(proposition, standing)
+        or _restated(proposition, agreeing, akin)
         or _contradicted(proposition, [fact for fact in related if fact not in akin])
         or _replaced_by_name(proposition, related)
-        or _replaced_in_scope(proposition, same_subject)
         or _corrected(proposition, related, catalog)
         or _single(proposition, related, over, catalog)
-        or _refined(proposition, agreeing, akin, catalog)
+        or _refined(proposition, akin)
         or ReconcileDecision(ADD, (), "No known fact says the same or contradicts it.")
     )
 
@@ -131,6 +118,10 @@ def reconcile_named(
                 continue  # no statement says that it is over
             how = "same" if again else change.how  # of several for one fact, the strongest is meant
             hows[fact.id] = min(how, hows.get(fact.id, how), key=_STRENGTHS.index)
+    lossy = [key for key, how in hows.items() if how == "refine" and loses_detail(proposition, named[key])]
+    if lossy and len(lossy) == len(hows):
+        return ReconcileDecision(ADD, (), f"It does not say all that {lossy[0]} says.", beside=True)
+    hows = {key: how for key, how in hows.items() if key not in lossy}
     for how, outcome, reason in _NAMED_CHANGES:
         if how in hows.values():
             targets = (
@@ -138,6 +129,47 @@ def reconcile_named(
             )
             return ReconcileDecision(outcome, tuple(targets), reason)
     return None
+
+
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|in place of|an?statt|anstelle von|statt) (?:the |plain )?([\w@][\w.+#@/-]*\w)",
+    re.IGNORECASE,
+)
+# A rule with a part of its own ("use spaces in YAML") is not the rule that goes.
+_USING = re.compile(
+    r"(?P<not>\b(?:never|not|don't|no longer|nie|niemals|kein\w*) )?\b(?:uses?|using|runs?|prefers?|sticks? to|nutzt?|"
+    r"nutze|verwende|verwendet|benutze|benutzt|nimm) (?:(?:only|always|just|nur|immer) )?(?P<what>[\w@][\w.+#@/-]*\w)\b"
+    r"(?! (?:in|for|on|with|when|while|if|at|für|bei|wenn)\b(?! (?:this|the repo|the project|here|diese)))",
+    re.IGNORECASE,
+)
+
+
+def given_up(order: Proposition) -> str | None:
+    """Return what an order says to use no more: "use yarn here instead of pnpm"."""
+    found = _INSTEAD.search(order.statement) if _USING.search(order.statement) else None
+    return found[1] if found else None
+
+
+def with_rule_replaced(order: Proposition, former: str, known: Mapping[str, Fact]) -> Proposition:
+    """Return an order with the change of the one known rule that says to use what the order gives up."""
+    rules = [
+        key
+        for key, fact in known.items()
+        if any(not found["not"] and normal(found["what"]) == normal(former) for found in _USING.finditer(fact.fact))
+    ]
+    return order._replace(changes=(*order.changes, FactChange(rules[0], "replace"))) if len(rules) == 1 else order
+
+
+def loses_detail(proposition: Proposition, fact: Fact) -> bool:
+    """Return whether a fact of another message has a name, a number or a denial that a statement does not have."""
+    having = normal(proposition.statement)
+    words = (word.strip(".,;:!?()\"'") for word in fact.fact.split()[1:])
+    named = [word for word in words if (word[1:] and word[0].isupper()) or word[-1:].isdigit() or word in _DENIALS]
+    telling = [normal(word) for word in named if normal(word) not in TIME_WORDS]
+    if fact.predicate and fact.predicate == proposition.predicate:
+        having += normal(fact.object or "")  # the value is what is refined
+    same_text = fact.source_event == proposition.event_id
+    return not same_text and any(word.removesuffix("'s") not in having for word in telling)
 
 
 def only_named_changes(
@@ -168,6 +200,7 @@ def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact
     if not (about or subject):
         words = f"{proposition.statement} {proposition.source_text}"
         about = not word_beginnings(fact.fact).isdisjoint(word_beginnings(words))
+    about = about or (fact.workflow in RAW and fact.source_event == proposition.event_id)  # better words for it
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)
@@ -203,14 +236,6 @@ def _names_part(known: str | None, text: str) -> bool:
     return bool(words) and all(word[0].isupper() for word in words) and set(words) <= set((known or "").split())
 
 
-def _ceased(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
-    """Retract the facts that the text ends in other words, or that have no predicate."""
-    about, text = proposition.subject or "", proposition.statement
-    over = [fact for fact in standing if ends(text, fact.fact, about, fact.category in ("plan", "decision"))]
-    over = [fact for fact in over if not _is_older(proposition, fact)]
-    return ReconcileDecision(RETRACT, _ids(over), "The text says that this is over.") if over else None
-
-
 def _resumed(proposition: Proposition, over: Sequence[Fact]) -> ReconcileDecision | None:
     """Update the facts that had ended and are true again."""
     again = [fact for fact in over if _repeats(proposition, fact) and not _is_older(proposition, fact)]
@@ -222,27 +247,10 @@ def _head(text: str) -> str:
     return (_ASIDE.split(_without_article(text))[0].split() or [""])[-1]
 
 
-def _restated(
-    proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
-) -> ReconcileDecision | None:
+def _restated(proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact]) -> ReconcileDecision | None:
     same = [fact for fact in standing if plain(fact.fact) == plain(proposition.statement)]
     same = same or [fact for fact in related if _repeats(proposition, fact)]
-    if not same and _names_things(proposition, catalog):
-        new, known = proposition.object or "", [fact for fact in related if fact.object]
-        if adds_nothing(new, [fact.object or "" for fact in known]):
-            same = [fact for fact in known if adds_nothing(new, [fact.object or ""])] or known
     return ReconcileDecision(NOOP, _ids(same[:1]), "It restates what is known.") if same else None
-
-
-def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
-    """Update facts that say something never happened, or contradict facts that say it did."""
-    about, text = proposition.subject or "", proposition.statement
-    until_now = [fact for fact in standing if denies(fact.fact, text, about) and not _is_older(proposition, fact)]
-    if until_now:
-        return ReconcileDecision(UPDATE, _ids(until_now), "Something that had never happened has now happened.")
-    known = [fact for fact in standing if denies(text, fact.fact, about)]
-    reason = "It says that this never happened, but a known fact says it did."
-    return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
 
 def _contradicted(proposition: Proposition, opposed: Sequence[Fact]) -> ReconcileDecision | None:
@@ -250,12 +258,6 @@ def _contradicted(proposition: Proposition, opposed: Sequence[Fact]) -> Reconcil
     known = [fact for fact in opposed if _repeats(proposition, fact)]
     reason = "One of the two denies the other."
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
-
-
-def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
-    """Return whether the predicate takes many values that are things, such as the tools in use."""
-    entry = catalog.predicates.get(proposition.predicate or "")
-    return entry is not None and entry.value == "thing" and not entry.single and not proposition.former
 
 
 def _repeats(proposition: Proposition, fact: Fact) -> bool:
@@ -282,28 +284,6 @@ def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> Reco
         if _overlap(_chosen(fact.object), proposition.former) and not _is_older(proposition, fact)
     ]
     return ReconcileDecision(UPDATE, _ids(gone), f"The text says it replaces '{proposition.former}'.") if gone else None
-
-
-def _replaced_in_scope(proposition: Proposition, facts: Sequence[Fact]) -> ReconcileDecision | None:
-    """Replace what a thing used before with what the text says it uses now.
-
-    This is certain only if one fact names both the subject and the thing. Otherwise a person decides.
-    """
-    scope = content_words(proposition.scope or "")
-    if not scope:
-        return None
-    there = [fact for fact in facts if fact.is_current and fact.predicate == proposition.predicate]
-    there = [fact for fact in there if not _is_older(proposition, fact)]
-    named = [fact for fact in there if _is_same(fact.subject, proposition.subject) and _names(fact.object, scope)]
-    if len(named) == 1:
-        return ReconcileDecision(UPDATE, _ids(named), f"The text says what the {proposition.scope} uses now.")
-    own = named or [fact for fact in there if content_words(fact.subject or "") == scope]
-    reason = f"The text says what the {proposition.scope} uses now, but not what it replaces."
-    return ReconcileDecision(ADD, (), reason, _ids(own)) if own else None
-
-
-def _names(known: str | None, scope: frozenset[str]) -> bool:
-    return scope <= content_words(known or "")
 
 
 def _chosen(known: str | None) -> str | None:
@@ -347,23 +327,8 @@ def _single(
     return ReconcileDecision(UPDATE, _ids(gone), reason) if gone else None
 
 
-def _refined(
-    proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
-) -> ReconcileDecision | None:
-    if _names_things(proposition, catalog):
-        less = [fact for fact in related if fact.object and is_more_detailed(proposition.object or "", fact.object)]
-        if less:
-            return ReconcileDecision(MERGE, _ids(less), "It names everything that was known, and more.")
+def _refined(proposition: Proposition, related: Sequence[Fact]) -> ReconcileDecision | None:
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
-    many = not is_single(catalog, proposition.predicate)
-    if many and not poorer and len(content_words(proposition.statement)) > _LONG:
-        poorer = [
-            fact
-            for fact in standing
-            if fact.predicate == proposition.predicate
-            and len(content_words(fact.fact)) >= _LONG
-            and is_contained(fact.fact, proposition.statement, proposition.subject or "")
-        ]
     return ReconcileDecision(MERGE, _ids(poorer), "It says the same with more detail.") if len(poorer) == 1 else None
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date
 from typing import NamedTuple
 
 from clawmem.learning.reconciling import reconcile
 from clawmem.learning.reconciling.gate import GateVerdict, content_words
 from clawmem.learning.reconciling.reconcile import ADD, UPDATE, ReconcileDecision
-from clawmem.learning.rules.clauses import is_specific, without_any_date
+from clawmem.learning.rules.clauses import is_specific
 from clawmem.model.facts.catalog import ASK, CONFIDENCE, Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact, is_low_trust
-from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals import proposal
 from clawmem.model.proposals.para import Proposition
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, is_against_content, is_candidate
 
 _ACTIONS = {reconcile.UPDATE: proposal.SUPERSEDE, reconcile.MERGE: proposal.MERGE, reconcile.RETRACT: proposal.END}
 _CONNECTIVES = {proposal.SUPERSEDE: "instead of", proposal.MERGE: "joined with", proposal.END: "which ends"}
@@ -152,9 +150,11 @@ def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets
     """Return the earlier proposal of the same thing that settles this one, or None.
 
     It was made for the same event, or waits and has the same `targets`, or was rejected and nothing newer was said. A
-    repetition by a source with low trust stays rejected.
+    repetition by a source with low trust stays rejected. A candidate that was rejected for its words settles nothing.
     """
     for earlier in same:
+        if bad_words(earlier):
+            continue
         if earlier.source_event == fact.source_event:
             return earlier
         if earlier.status == OPEN and {target.id for target in earlier.targets} == set(targets):
@@ -178,8 +178,13 @@ def earlier_outcome(proposal: Proposal) -> tuple[str, str]:
     return "refused", f"It was rejected in review as {proposal.id}{because}"
 
 
-_PRESENT = re.compile(r"(?:have|has|is|are|am)(?: (?:got|having|getting))?$")
-_OWNERS = frozenset("user user's new".split())
+def bad_words(candidate: Proposal) -> ReviewReason | None:
+    """Return why a reader's sentence waits where a person rejected the raw words of the same message; None where the
+    reason says that it is not true or not wanted, which settles it, and for what is no rejected candidate."""
+    reason = candidate.decided.reason if candidate.decided and is_candidate(candidate) else None
+    if candidate.status != REJECTED or reason is None or is_against_content(reason):
+        return None
+    return ReviewReason("fact", f"A reader's words; those of {candidate.id} were rejected: {reason}")
 
 
 def as_statement(proposition: Proposition, known: Iterable[Fact]) -> Proposition:
@@ -228,25 +233,6 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
     return made, ReconcileDecision(ADD, (), reason, (fact.id,))
 
 
-def find_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
-    """Return the decision for a changed value whose thing is known under another name.
-
-    "The deadline" means the project deadline if no other deadline is known. With several candidates a person decides.
-    Return None if there is no candidate, or if the thing is known under the same name.
-    """
-    standing = [fact for fact in known if fact.is_current]
-    if any(_same_thing(fact, proposition) for fact in standing):
-        return None
-    meant = [fact for fact in standing if _may_be_meant(fact, proposition)]
-    if len(meant) > 1:
-        reason = f"The text says that a value changed, but {len(meant)} known facts may be meant."
-        return proposition, ReconcileDecision(ADD, (), reason, tuple(fact.id for fact in meant))
-    if not meant:
-        return None
-    decision = ReconcileDecision(UPDATE, (meant[0].id,), "The text says that the known value changed.")
-    return (_with_subject(proposition, meant[0].subject or "") if meant[0].predicate else proposition), decision
-
-
 def _find_value(old: str, text: str) -> re.Match[str] | None:
     return re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE)
 
@@ -258,50 +244,3 @@ def _replace_value(text: str, old: str, new: str) -> str | None:
 
 def _said(fact: Fact) -> str:
     return str((fact.metadata or {}).get("said_at") or fact.timestamp)
-
-
-def _same_thing(fact: Fact, proposition: Proposition) -> bool:
-    return fact.predicate == proposition.predicate and _words(fact.subject) == _words(proposition.subject)
-
-
-def _may_be_meant(fact: Fact, proposition: Proposition) -> bool:
-    thing = _words(proposition.subject)
-    if fact.predicate == proposition.predicate:
-        return _last(fact.subject) == _last(proposition.subject) and thing < _words(fact.subject)
-    # "I have a dentist appointment on May 5" names no slot; the words for the thing must be the very same.
-    named = fact.predicate is None and proposition.predicate == "scheduled_for"
-    return named and _is_ahead(fact, proposition) and _appointment(fact) in (thing, thing - _words(fact.subject))
-
-
-def _is_ahead(fact: Fact, proposition: Proposition) -> bool:
-    """Return whether a fact in the present tense names no day before the news."""
-    text = (proposition.said_at or "")[:10]
-    days = [found.day for found in find_dates(fact.object or "", _recorded(fact)) if found.day]
-    return _PRESENT.match(fact.relation_phrase or "have") is not None and all(day >= text for day in days)
-
-
-def _appointment(fact: Fact) -> frozenset[str]:
-    """Return the words for an appointment without its date. "Married" stands for a wedding."""
-    words = _words(without_any_date(fact.object or "", _recorded(fact)))
-    return frozenset(("wedding",)) if words == {"married"} else words
-
-
-def _recorded(fact: Fact) -> date:
-    message = (fact.metadata or {}).get("said_at") or fact.timestamp
-    return date.fromisoformat(str(message)[:10])
-
-
-def _words(text: str | None) -> frozenset[str]:
-    return content_words(text or "") - _OWNERS
-
-
-def _last(text: str | None) -> str:
-    return (text or "").lower().split()[-1:][0] if text else ""
-
-
-def _with_subject(proposition: Proposition, subject: str) -> Proposition:
-    """Return the proposition with the known name of its subject."""
-    name, statement = proposition.subject or "", proposition.statement
-    if name and statement.lower().startswith(name.lower()):
-        statement = f"{subject[:1].upper()}{subject[1:]}{statement[len(name) :]}"
-    return proposition._replace(subject=subject, statement=statement)

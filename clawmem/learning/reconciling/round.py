@@ -10,43 +10,55 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling import round_state as ends
 from clawmem.learning.reconciling.entities import Placement, conversation_of, is_of_speaker, session_of
-from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain, word_beginnings
 from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
     ADD,
+    BY_RULES,
     MERGE,
     NOOP,
     RETRACT,
     UPDATE,
     ReconcileDecision,
+    given_up,
+    loses_detail,
     only_named_changes,
     reconcile,
     reconcile_named,
+    with_rule_replaced,
 )
 from clawmem.learning.reconciling.review import (
     ReviewReason,
     affected_ids,
     as_statement,
+    bad_words,
     by_strategy,
     describe_change,
     earlier_outcome,
     earlier_proposal,
-    find_changed,
     proposal_action,
     resolve_correction,
     review_reason,
 )
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
-from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
-from clawmem.memory.facts.forget import Named
+from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
+from clawmem.memory.facts.targets import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import UNSET_ID, Fact, trust_rank
+from clawmem.model.facts.reach import OF_A_PROJECT
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.lifecycle.chain import correct, succeed
 from clawmem.model.lifecycle.reinforce import raised_confidence
-from clawmem.model.proposals.para import HERE, FactChange, Proposition, learned_fact, with_project
-from clawmem.model.proposals.proposal import Proposal, ProposalTarget
+from clawmem.model.proposals.para import (
+    HERE,
+    OF_PROJECTS,
+    FactChange,
+    Proposition,
+    learned_fact,
+    with_project,
+)
+from clawmem.model.proposals.proposal import CANDIDATES, Proposal, ProposalTarget
 from clawmem.model.records.entity import is_candidate_place, kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
@@ -55,7 +67,6 @@ from clawmem.model.search.meant import telling_words
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
 _LONG, _MOST_TIMES = 2000, 4
-BY_RULES = "heartbeat/rules"
 _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
@@ -147,7 +158,7 @@ class LearningRound:
             # After an undo or a merge the day is read again. Later changes of that fact must stay.
             return LearningCandidate(proposition, ends.NOOP, "duplication", "It was already learned from this event.")
         decided = self._state.decided_candidate(proposition) if event.id in self._extractor.by_model else None
-        if decided:
+        if decided and bad_words(decided) is None:
             outcome, reason = earlier_outcome(decided)
             return LearningCandidate(proposition, outcome, "review", reason, proposal=decided.id)
         most = self._limits.max_facts_of(event)
@@ -160,14 +171,17 @@ class LearningRound:
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
         proposition = self._state.names_here(with_project(proposition, event), self._people_around(event))
-        proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
+        proposition = drop_unfit_predicate(mark_change(proposition, event.text))
         self._state.count_mentions(hint.title for hint in proposition.entity_hints if hint.role != HERE)
         if proposition.category == CORRECTION:
             return self._correct(proposition, event)
         if proposition.category == RETRACTION:
             return self.forget(event, asked=proposition)
         if event.id in self._extractor.by_model:
-            proposition = self._in_place_of_rules(proposition, event)
+            proposition = self._in_place_of_raw(proposition, event)
+        if proposition.category == "instruction" and (former := given_up(proposition)):
+            rules = self._state.facts_with(former, (event.metadata or {}).get("project"))
+            proposition = with_rule_replaced(proposition, former, rules)
         known = self._state.known_facts(proposition)
         named = self._state.facts_named(self._made.get(change.target, change.target) for change in proposition.changes)
         message = (
@@ -175,11 +189,6 @@ class LearningRound:
         )
         if message:
             return self._apply(proposition, message, {**known, **named}, event)
-        changed = states_change(proposition) and find_changed(
-            proposition, (around := {**self._state.facts_of_entity(proposition), **known}).values()
-        )
-        if changed:
-            return self._apply(*changed, around, event)
         decision = reconcile(proposition, list(known.values()), self._catalog)
         if event.id in self._extractor.by_model:
             decision = only_named_changes(proposition, decision, known)
@@ -189,15 +198,15 @@ class LearningRound:
             candidate = candidate._replace(reason=f"{candidate.reason} {stays}")
         return candidate
 
-    def _in_place_of_rules(self, proposition: Proposition, event: Event) -> Proposition:
-        """Return a reader's proposition that replaces what the rules made of the same words, or what it calls the same
+    def _in_place_of_raw(self, proposition: Proposition, event: Event) -> Proposition:
+        """Return a reader's proposition that replaces what nobody worded of the same words, or what it calls the same
         as a fact of the rules: a reader words it better."""
-        by_rules = {fact.id for fact in self._state.facts_of_rules(event.id, proposition.span)}
+        raw = {fact.id for fact in self._state.raw_facts(event.id, proposition.span)}
         same = [change.target for change in proposition.changes if change.how == "same"]
-        by_rules |= {key for key, fact in self._state.facts_named(same).items() if fact.workflow == BY_RULES}
-        kept = [change for change in proposition.changes if change.target not in by_rules or change.how != "same"]
+        raw |= {key for key, fact in self._state.facts_named(same).items() if fact.workflow == BY_RULES}
+        kept = [change for change in proposition.changes if change.target not in raw or change.how != "same"]
         named = {change.target for change in kept}
-        fresh = [FactChange(key, "refine") for key in sorted(by_rules - named)]
+        fresh = [FactChange(key, "refine") for key in sorted(raw - named)]
         return proposition._replace(changes=(*kept, *fresh))
 
     def _with_ids(self, proposition: Proposition) -> Proposition:
@@ -263,6 +272,8 @@ class LearningRound:
         decision, wait, refused = by_strategy(proposition, decision, known, wait, self._catalog)
         if refused:
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", refused)
+        decided = self._state.decided_candidate(proposition) if event.id in self._extractor.by_model else None
+        wait = wait or (bad_words(decided) if decided else None)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
         return self._keep(proposition, decision, known, event)
@@ -309,12 +320,47 @@ class LearningRound:
         ):
             fact = fact._replace(confidence=raised_confidence(fact.confidence))
             self._state.put(fact, entity)
+        if witness and event.role == "user" and _is_confirmed(fact, proposition):
+            fact, entity = self._confirmed(fact, entity, proposition, event)
         return LearningCandidate(proposition, ends.NOOP, gate, decision.reason, fact, entity)
+
+    def _confirmed(self, fact: Fact, entity: str, proposition: Proposition, event: Event) -> tuple[Fact, str]:
+        """Give an agent's fact the evidence and the trust of the user who said the same, and its place if it has none.
+        Return it with its entity."""
+        learned = self._learned(proposition, event, fact.id)
+        fact = fact._replace(
+            trust=learned.trust,
+            source_event=learned.source_event,
+            source_text=learned.source_text,
+            source_span=learned.source_span,
+        )
+        placement = self._state.place(proposition)
+        if entity == self._state.default and placement.entity:
+            if placement.create:
+                self._state.create(placement.entity, placement.title, self._people.get(session_of(event), ()))
+            self._state.take_out(fact, entity)
+            fact = fact._replace(project=fact.project or learned.project)
+            fact, entity = self._in_project(fact, placement, proposition, event), placement.entity
+        self._state.put(fact, entity)
+        return fact, entity
+
+    def _in_project(self, fact: Fact, placement: Placement, proposition: Proposition, event: Event) -> Fact:
+        """Return a fact that a reader placed with the project that sees it."""
+        kind = kind_of(placement.entity or "")
+        if kind == "person" and not _is_rule_of_project(proposition, event):
+            return fact._replace(project=None)
+        if kind not in OF_A_PROJECT:
+            return fact
+        here = (event.metadata or {}).get("project")
+        named = here if isinstance(here, str) else None
+        project = self._state.project_of(placement.entity or "", fact.fact, named)
+        decided = kind == "company" and proposition.category in OF_PROJECTS
+        return fact._replace(project=project or (fact.project if decided else None))
 
     def _keep(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event
     ) -> LearningCandidate:
-        placement = self._place_beside(proposition, decision)
+        placement = self._place_beside(proposition, decision, known)
         if placement.entity is None:
             self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
@@ -327,10 +373,7 @@ class LearningRound:
         )
         fact = fact._replace(related_entities=self._state.related(proposition, placement.entity))
         if event.id in self._extractor.by_model:
-            if kind_of(placement.entity) == "person" and not _is_rule_of_project(proposition, event):
-                fact = fact._replace(project=None)
-            elif kind_of(placement.entity) == "project":
-                fact = fact._replace(project=self._state.project_of(placement.entity, fact.project))
+            fact = self._in_project(fact, placement, proposition, event)
             if proposition.ended or decision.outcome == RETRACT:
                 # "She no longer works there" must not answer where she works.
                 fact = fact._replace(predicate=None, object=None, relation_phrase=None)
@@ -347,10 +390,14 @@ class LearningRound:
             reason += f" It begins on {fact.valid_from}. The known fact is valid until then."
         return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, entity)
 
-    def _place_beside(self, proposition: Proposition, decision: ReconcileDecision) -> Placement:
-        """Return where a fact goes; what is about something without a page stays where what it replaces is."""
+    def _place_beside(
+        self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact]
+    ) -> Placement:
+        """Return where a fact goes; what is about something without a page stays where what it replaces is, unless
+        nobody chose that place."""
         placement = self._state.place(proposition)
-        if not decision.targets or is_of_speaker(proposition):
+        unplaced = all(known[target].workflow == CANDIDATES for target in decision.targets)
+        if unplaced or is_of_speaker(proposition):
             return placement
         hints = tuple(hint for hint in proposition.entity_hints if hint.role != "speaker")
         if self._state.place(proposition._replace(entity_hints=hints)).entity == placement.entity:
@@ -415,6 +462,13 @@ def _forgotten(proposition: Proposition, found: Proposal | None) -> LearningCand
         reason = "What it asks to forget is not known, not its speaker's to decide, or was asked before."
         return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
     return LearningCandidate(proposition, ends.PROPOSED, "review", found.says, entity=found.entity, proposal=found.id)
+
+
+def _is_confirmed(fact: Fact, proposition: Proposition) -> bool:
+    """Return whether a fact of an agent, without evidence, says no more than what the user said."""
+    stored = fact.source_event is None and (fact.trust, proposition.trust) == ("agent", "user")
+    no_more = word_beginnings(fact.fact) <= word_beginnings(proposition.statement)
+    return stored and no_more and not loses_detail(proposition, fact)
 
 
 def _is_rule_of_project(proposition: Proposition, event: Event) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import (
@@ -28,13 +28,16 @@ from clawmem.learning.reconciling.entities import (
     place,
     related_entities,
 )
-from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.facts.forget import Named, plan_forgetting
+from clawmem.learning.reconciling.reconcile import RAW
+from clawmem.memory.entities.places import new_entity_files, page_project
+from clawmem.memory.facts.forget import plan_forgetting
+from clawmem.memory.facts.targets import Named
 from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact, new_fact_id
+from clawmem.model.facts.reach import project_name
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
@@ -42,9 +45,11 @@ from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.para import Proposition, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import (
+    APPROVED,
     OPEN,
     Proposal,
     is_candidate,
+    is_reworded,
     new_proposal_id,
     proposal_path,
     topic,
@@ -64,11 +69,6 @@ from clawmem.model.records.event import Event
 from clawmem.vault.git.identity import personal_identity
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
-# British and American spelling.
-_STEMS = r"(?P<stem>favo|colo|flavo|neighbo|humo)"
-_ENDS = r"(?=(?:s|ites?|ed|ing|ful)?\b)"
-_BRITISH = re.compile(rf"\b{_STEMS}ur{_ENDS}", re.IGNORECASE)
-_AMERICAN = re.compile(rf"\b{_STEMS}r{_ENDS}", re.IGNORECASE)
 
 
 class _ProposalIndex:
@@ -133,8 +133,6 @@ class RoundState:
         """Return the facts that a proposition may affect: those of its subject, those its evidence names by id, and
         what says the same in the same words for everybody."""
         known = {**self._same_words(proposition.statement), **self._about(proposition.subject or "")}
-        if proposition.scope:
-            known = {**self._about(f"the {proposition.scope}"), **known}
         if "fact_" not in proposition.source_text:
             return known
         named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
@@ -148,10 +146,13 @@ class RoundState:
         limits = ((placed, placed.fact.scope, placed.fact.project, owner_of(placed.entity)) for placed in found)
         return self.facts_named(placed.fact.id for placed, *limit in limits if limit == [None, None, None])
 
-    def facts_with(self, text: str) -> dict[str, Fact]:
-        """Return the current facts for everybody whose record has a text."""
+    def facts_with(self, text: str, project: str | None = None) -> dict[str, Fact]:
+        """Return the current facts for everybody whose record has a text; with a project those of it, and those for
+        everybody that name it."""
+        name = normal(project_name(project or ""))
         found = (placed for placed in facts_containing(self._work.index, text)
-                 if not (placed.fact.scope or placed.fact.project or owner_of(placed.entity)))  # fmt: skip
+                 if not (placed.fact.scope or owner_of(placed.entity)) and placed.fact.project in (None, project)
+                 and (placed.fact.project == project or name in normal(placed.fact.fact).split()))  # fmt: skip
         return self.facts_named(placed.fact.id for placed in found)
 
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
@@ -167,12 +168,6 @@ class RoundState:
                 found[fact_id] = fact
         return found
 
-    def in_known_spelling(self, proposition: Proposition) -> Proposition:
-        """Return the proposition with its subject in the known spelling: "favorite color" as "favourite colour"."""
-        subject = proposition.subject or ""
-        known = next((way for way in other_spellings(subject) if self._about(way)), None)
-        return proposition._replace(subject=known) if known and not self._about(subject) else proposition
-
     def facts_of_entity(self, proposition: Proposition) -> dict[str, Fact]:
         """Return the facts of the entity in which the proposition would be placed."""
         entity = self.place(proposition).entity
@@ -180,10 +175,10 @@ class RoundState:
         self._entities.update(dict.fromkeys(facts, entity or ""))
         return dict(facts)
 
-    def project_of(self, entity: str, here: str | None) -> str | None:
-        """Return the project in which the facts of a project's entity hold: `here`, if that or none is known of it."""
-        known = {fact.project for fact in self._facts_of(entity).values() if fact.project}
-        return here if here in known else next(iter(sorted(known)), here)
+    def project_of(self, entity: str, statement: str, here: str | None) -> str | None:
+        """Return the project that sees a statement on the page of a project or company that was said in `here`."""
+        placed = entity, statement
+        return page_project(self._work.index, placed, self._facts_of(entity).values(), here, self._created)
 
     def entity_of(self, fact_id: str) -> str:
         """Return the entity of a fact that this state returned before."""
@@ -193,18 +188,17 @@ class RoundState:
         """Return the spans of an event from which facts were learned in earlier rounds."""
         return {placed.fact.source_span for placed in facts_from_event(self._work.index, event_id)}
 
-    def facts_of_rules(self, event_id: str, span: tuple[int, int]) -> list[Fact]:
-        """Return the standing facts that the rules made of a part of an event that overlaps a span."""
-        found = (self._latest(placed.fact) for placed in facts_from_event(self._work.index, event_id))
-        return [
-            fact
-            for fact in found
-            if fact.is_current
-            and fact.workflow == "heartbeat/rules"
-            and fact.source_span is not None
-            and fact.source_span[0] < span[1]
-            and span[0] < fact.source_span[1]
-        ]
+    def raw_facts(self, event_id: str, span: tuple[int, int]) -> list[Fact]:
+        """Return the standing facts in raw words, of the rules or approved unread, of a part of an event
+        that overlaps a span."""
+        return [fact for fact in self._made_raw(event_id, span) if fact.is_current]
+
+    def _made_raw(self, event_id: str, span: tuple[int, int]) -> Iterator[Fact]:
+        for placed in facts_from_event(self._work.index, event_id):
+            fact = self._latest(placed.fact)
+            start, end = fact.source_span or (0, 0)
+            if fact.workflow in RAW and start < span[1] and span[0] < end:
+                yield fact
 
     def statements_of(self, event_id: str) -> set[str]:
         """Return the normalised statements that were learned from an event in earlier rounds."""
@@ -236,6 +230,16 @@ class RoundState:
                 self._relations[fact.id] = fact
         if self._kinds is not None:
             self._kinds = {**kinds_of_objects([fact], self._catalog), **self._kinds}
+
+    @property
+    def default(self) -> str:
+        """Return the entity of facts that are about nothing with a page."""
+        return self._work.vault.settings.words("defaults.entity")
+
+    def take_out(self, fact: Fact, entity: str) -> None:
+        """Take a fact out of an entity; the caller puts it into another one."""
+        del self._facts_of(entity)[fact.id]
+        self.touched.add(entity)
 
     def count_mentions(self, titles: Iterable[str]) -> None:
         """Count each title once per statement."""
@@ -309,11 +313,16 @@ class RoundState:
         return named
 
     def decided_candidate(self, proposition: Proposition) -> Proposal | None:
-        """Return the candidate of the same words that a person accepted or dropped, or None."""
+        """Return the candidate of the same words that a person dropped or put in words of their own, or None. One that
+        was approved in its raw words decides nothing, unless its fact was withdrawn since."""
         start, end = proposition.span
         for each in self.filed.candidates.get(proposition.event_id, ()):
             span = each.fact.source_span if each.fact else None
-            if each.status != OPEN and span and span[0] < end and start < span[1]:
+            if each.status == OPEN or not span or span[0] >= end or start >= span[1]:
+                continue
+            made = self._made_raw(proposition.event_id, span)
+            withdrawn = any(not fact.is_current and fact.superseded_by is None for fact in made)
+            if each.status != APPROVED or is_reworded(each) or withdrawn:
                 return each
         return None
 
@@ -409,12 +418,6 @@ def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:
     known = before.split("\n") if before.strip() else ["Mentioned, and kept as notes only:", ""]
     added = [f"- {line}" for line in dict.fromkeys(lines) if f"- {line}" not in known]
     return with_generated(page if page.strip() else f"# {day}\n", "\n".join([*known, *added]))
-
-
-def other_spellings(text: str) -> tuple[str, ...]:
-    """Return the text in British and American spelling, without its own spelling."""
-    ways = (_BRITISH.sub(r"\g<stem>r", text), _AMERICAN.sub(r"\g<stem>ur", text))
-    return tuple(way for way in ways if way != text)
 
 
 ADDED, NOOP, UPDATED, MERGED, RETRACTED = "added", "noop", "updated", "merged", "retracted"

@@ -143,10 +143,19 @@ def read_request(sentence: TextSpan, reader: EventReader) -> list[Proposition] |
     for kind, act in (("keep", _kept), ("lesson", _lesson), ("order", _ordered)):
         for form in reader.language.requests[kind]:
             found = form.fullmatch(text)
+            if found and any(_names_nobody(words, reader, kind) for words in found.groupdict().values() if words):
+                return None
             made = act(found, sentence, reader) if found else None
             if made is not None:
                 return made
     return None
+
+
+def _names_nobody(words: str, reader: EventReader, kind: str) -> bool:
+    """Return whether a pronoun of some words stands for somebody whom nothing before it names."""
+    words, guards = with_small_initial(words) if kind == "order" else words, reader.language.guards
+    found = guards["pronoun"].search(words)
+    return found is not None and guards["named"].search(words, 0, found.start()) is None
 
 
 def _inner(found: re.Match[str], sentence: TextSpan, group: str = "words") -> TextSpan:
@@ -243,7 +252,7 @@ def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> l
         return None
     if not is_complete(rule, reader.language) or reader.language.guards["unclear"].match(rule):
         return None
-    text = in_third_person(rule, reader)
+    text = in_third_person(rule, reader) if reader.language.third_person else rule
     if text is None:
         return None
     order = template_filled(reader.language.say["order"], {"who": reader.who, "words": with_small_initial(text)})
@@ -259,7 +268,8 @@ def read_correction(sentence: TextSpan, reader: EventReader, wrong: bool = False
         found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
         values = values_of(found, reader.language) if found else {}
         if "words" in values:
-            whole = _noted(_inner(found, sentence), reader, "said", None, _KEPT) if found and wrong else []
+            own = found and wrong and not _names_nobody(values["words"], reader, "correct")
+            whole = _noted(_inner(found, sentence), reader, "said", None, _KEPT) if found and own else []
             return whole[0]._replace(category=CORRECTION, object=None, former=values["former"]) if whole else None
         named = values and all(is_specific(values[name]) for name in ("new", "former"))
         if named or (values and wrong):
@@ -304,9 +314,16 @@ _STATES = re.compile(
 )
 
 
+def _tells_nothing(text: str) -> bool:
+    """Return whether a sentence is not meant, an errand, or takes back or sets right what was said before."""
+    language, text = language_of(text), text.replace("’", "'")
+    passing = language.guards["passing"].match(text) or language.patterns["cancels"].match(text)
+    return passing is not None or language.guards["untrue"].search(text) is not None
+
+
 def _strongest(sentences: Iterable[TextSpan]) -> TextSpan | None:
     """Return the sentence that looks most like something to keep, the first of equals, or None if none does so."""
     found = [sentence for sentence in sentences if len(sentence.text) <= _LONGEST_CANDIDATE]
-    found = [each for each in found if not language_of(each.text).guards["untrue"].search(each.text)]
+    found = [each for each in found if not _tells_nothing(each.text)]
     best = max(found, key=lambda sentence: keeping_score(sentence.text), default=None)
     return best if best and keeping_score(best.text) >= _STRONG else None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.listing import projects_in_use
 from clawmem.index.search.lookup import (
     broken_files,
     entities,
@@ -18,13 +19,16 @@ from clawmem.index.search.lookup import (
     entity_exists,
     entity_in_same_folder,
     entity_names,
+    facts_of,
     forgotten_entities,
+    people_beginning,
     people_by_first_name,
 )
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import project_name, project_of_page
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS
@@ -79,6 +83,18 @@ def find_entity(index: Index, text: str, caller: Caller) -> str:
     near = _similar_names(index, text, caller)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise NotFound(f"There is no entity '{text}'.", f"{hint}`clawmem entity list` shows all of them.")
+
+
+def people_called(vault: Vault, name: str, caller: Caller) -> list[str]:
+    """Return the people that a caller sees whose name is this one or begins with it."""
+
+    def named(index: Index) -> list[str]:
+        word = normal(name)
+        whole = [entity for entity in entities_known_as(index, word) if kind_of(entity) == "person"]
+        begun = people_beginning(index, [word]).get(word, set())
+        return _visible_candidates(sorted({*whole, *begun}), caller)
+
+    return run_query(vault, named)
 
 
 def _refuse_unread(index: Index, text: str, name: str) -> None:
@@ -154,6 +170,18 @@ def names_of_project(vault: Vault, project: str) -> set[str]:
     return run_query(vault, names)
 
 
+def page_project(
+    index: Index, placed: tuple[str, str], facts: Iterable[Fact], here: str | None, made: Collection[str] = ()
+) -> str | None:
+    """Return the project that sees a statement that is placed on the page of a project or a company, as entity and
+    statement; None if everybody sees it. `facts` are those of the page, `here` is the project in which it was said, and
+    `made` are pages that are not in the index yet."""
+    of_facts = {fact.project for fact in facts if fact.project}
+    page = f"projects/{slug(project_name(here))}" if here else ""
+    has_page = page in made or (here is not None and entity_exists(index, page))
+    return project_of_page(*placed, of_facts, here, projects_in_use(index), has_page)
+
+
 def _last_part(text: str) -> str:
     return normal(text.rstrip("/").rsplit("/", 1)[-1])
 
@@ -200,7 +228,11 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str, u
     found = entities_in_statement(index, draft.fact.fact, caller.agent)
     if found and not next(iter(found.values())):
         return next(iter(found))
-    from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what begins with nothing known
+    from clawmem.model.proposals.para import (  # only for what begins with nothing known
+        CLOSE_PERSON,
+        entity_name,
+        thing_in_front,
+    )
 
     named = thing_in_front(draft.fact.fact)
     if not (named or draft.fact.subject) and OF_SELF.match(draft.fact.fact):
@@ -209,9 +241,19 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str, u
         if named.kind == "person" and normal(named.title) == "user":
             return of_user()
         first = people_by_first_name(index, [normal(named.title)]) if named.kind == "person" else {}
+        if CLOSE_PERSON.match(draft.fact.fact):
+            first = {person: name for person, name in first.items() if _is_relation(index, person, draft.fact.fact)}
         if place := known_as(named.title) or next(iter(first), None) or entity_name(named):
             return place
     return next(iter(found)) if len(found) == 1 else draft.default or default
+
+
+def _is_relation(index: Index, person: str, statement: str) -> bool:
+    """Return whether somebody is known by a word for a relation that a statement has, as in "my sister Ana"."""
+    from clawmem.model.proposals.para import relation_words
+
+    words = relation_words(statement)
+    return any(words & relation_words(fact.fact) for fact, _ in facts_of(index, person))
 
 
 def entities_in_statement(index: Index, statement: str, agent: str | None = None) -> dict[str, int]:

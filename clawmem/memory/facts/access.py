@@ -14,6 +14,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.premises import deprecation
 from clawmem.model.lifecycle.tiers import should_archive
 from clawmem.model.records.accesses import ACCESSES_PATH, Accesses, parse_accesses, raised_importance, render_accesses
 from clawmem.model.records.caller import Caller
@@ -77,7 +78,7 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
             PlacedFact(fact, entity)
             for entity, facts in facts_by_entity.items()
             for fact in facts
-            if fact.id in counted and fact.status == ARCHIVED
+            if fact.id in counted and fact.status == ARCHIVED and deprecation(fact) is None
         ]
         if restored:
             changes.append(_restore_change(work, restored))

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import NotFound
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import (
     PlacedFact,
     all_facts,
     by_ids,
-    entities,
-    entities_known_as,
     facts_containing,
     facts_of,
-    people_by_first_name,
 )
 from clawmem.memory.conflicts import without_questions
-from clawmem.memory.entities.places import find_entity
+from clawmem.memory.facts.targets import (
+    ALL,
+    ITSELF,
+    JUST_SAID,
+    Named,
+    asks_more,
+    facts_named,
+    has_names,
+    is_meant,
+    named_entity,
+    of_longer_names,
+    of_others,
+    only_of,
+    own_before,
+    rest_of,
+    said_of_one_named,
+    spellings_in,
+    words_meant,
+)
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, index_after, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -41,9 +56,10 @@ from clawmem.model.facts.fact import (
     Fact,
     is_never_true,
 )
+from clawmem.model.facts.fact_words import without_because
 from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import counted, near_name, normal, one_line
+from clawmem.model.language.text import counted, near_name, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
 from clawmem.model.proposals.proposal import (
     DECIDE,
@@ -54,10 +70,11 @@ from clawmem.model.proposals.proposal import (
     new_proposal_id,
     stated_by,
 )
+from clawmem.model.proposals.quarantine import judged_mark
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
-from clawmem.model.records.entity import Entity, kind_of, title_of
+from clawmem.model.records.entity import kind_of, title_of
 from clawmem.model.records.event import (
     Event,
     event_to_line,
@@ -67,28 +84,40 @@ from clawmem.model.records.event import (
     parse_events,
     with_withheld,
 )
+from clawmem.model.records.session import (
+    HIDDEN_WORDS,
+    JUDGED,
+    parse_session,
+    render_session,
+    session_to_mapping,
+)
 from clawmem.model.records.strict_json import texts_in
 from clawmem.model.search.meant import (
-    ASPECT,
     PERSON,
     SPECIAL,
     Statement,
+    as_written,
     is_code,
     is_name,
     means,
     places_of,
     repeats,
-    same_word,
     statement_of,
     telling_words,
     tokens_of,
 )
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.memory.facts.redact import RedactResult
 
 KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
 STAYS = "stays"  # in the details of a proposal: what it names is shown until a person decides
 _BESIDE = ("details", "links", "tags", "metadata")
+_SESSIONS = "sessions"  # in the details of a proposal: what sessions handed on
+_HANDED_ON = ("task", "notes", "checkpoints", "summary", "reflection", "warnings")
 _KEPT = "beside"  # in the details of a proposal: what stood beside facts that stay
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
@@ -97,20 +126,6 @@ _PARTS = re.compile(r"[,;]|\b(?:and|und|y|et)\b", re.IGNORECASE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
 # A message of which fewer telling words would be left is hidden as a whole.
 _FEWEST_LEFT = 2
-# A request for everything that was said of something.
-_ALL = re.compile(
-    r"\b(?:what(?:ever)? (?:i|we|you|he|she|they)|everything|anything|all (?:of|that|about|the)|"
-    r"was (?:ich|du|wir|man|er|sie)|alles|lo que|todo|ce que|tout)\b",
-    re.IGNORECASE,
-)
-# One common word names a few facts and messages; what many have in common is not what was meant.
-_MOST_BY_ONE_WORD = 3
-Named = tuple[str, ...]
-"""The words that may name a target, best first: those that name something known are meant."""
-JUST_SAID: Named = ()
-"""The target that is the last message before the request."""
-ITSELF: Named = ("",)
-"""The target that is what the request itself says."""
 _MOST_STATED, _LONGEST_STATED = 20, 2000
 # A message with a value that was to be forgotten only repeats it: it is a question, or says that the value goes.
 _REPEATS = re.compile(
@@ -125,8 +140,8 @@ class Forgetting(NamedTuple):
     (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
     messages stay that have the words, as parts of longer names or of what was hidden in part, each text that goes
     from a message, the proposals that say it, the ids of facts that say more than what was named, and what is spelled
-    nearly like a number or an address that was named, and stays. `beside` are the texts that go from beside facts that
-    stay: reasons, details and tags."""
+    nearly like what was named, or is its name in other letters, and stays. `beside` are the texts that go from beside
+    facts that stay: reasons, details and tags. `rests` are new facts: what facts that go say beside what was named."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -140,6 +155,7 @@ class Forgetting(NamedTuple):
     more: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
+    rests: tuple[PlacedFact, ...] = ()
 
 
 def plan_forgetting(
@@ -166,6 +182,33 @@ def plan_forgetting(
     return found or (plan(reached=concerns, certain=True) if certain else None)
 
 
+class _Known(NamedTuple):
+    """What a request may mean: the messages of each ledger, those of them that count, the facts that count and all
+    facts, the messages of whoever asks before the request, and the lines of notes."""
+
+    ledgers: Mapping[str, Sequence[Event]]
+    events: Sequence[Event]
+    facts: Sequence[PlacedFact]
+    every: Sequence[PlacedFact]
+    before: Sequence[Event]
+    noted: Sequence[Event]
+
+
+class _Meant(NamedTuple):
+    """What a request means: facts, the words that name something, and the ids of messages and facts. It is `unsure` if
+    the words fit several people, or a fact that says it in other words."""
+
+    facts: Sequence[PlacedFact]
+    wordings: Sequence[tuple[str, ...]]
+    ids: Collection[str]
+    unsure: bool = False
+
+    @property
+    def all_wordings(self) -> list[tuple[str, ...]]:
+        """Return the words of the facts, and those that name something."""
+        return [*_wordings_of(self.facts), *self.wordings]
+
+
 def _plan(
     work: WriteScope,
     targets: Sequence[Named],
@@ -180,103 +223,61 @@ def _plan(
     reached: Callable[[Event], bool] | None = None,
     stays: bool = False,
     decided: Proposal | None = None,
+    says: str = "",
+    others: Collection[str] = (),
 ) -> Forgetting | None:
     """Return the same of the messages that are `reached` (None: all). What `stays` until a person decides is only
-    proposed, and hidden once the proposal is `decided`."""
+    proposed, and hidden once the proposal is `decided`. Of a fact that `says` more than a person's words name, the rest
+    stays, as a fact; facts of `others` stay as they are."""
     if request and any(
         other_proposal.kind == KIND and other_proposal.source_event == request.id
         for other_proposal in read_proposals(work.vault).proposals
     ):
         return None
-    ledgers = _ledgers(work, read or work.read, request)
-    if everywhere:
-        ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
-    own = reached is not None
-    every = [*all_facts(work.index), *fresh]
-    group = {event.id for events in ledgers.values() for event in events if reached and reached(event)}
-    known = [placed for placed in every if everywhere or placed.fact.status != RETRACTED]
-    known = [placed for placed in known if not own or placed.fact.source_event in group]
-    events = [
-        event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
-    ]
-    if request:
-        # A request means what was said before it, also where a whole conversation is read at once.
-        later = {event.id for event in events if event.timestamp > request.timestamp} - set(ids)
-        events = [event for event in events if event.id not in later]
-        known = [placed for placed in known if placed.fact.source_event not in later]
-    before = _own_before(events, request) if request else []
-    ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
-    ids = ids - {event_id for event_id in ids if own and event_id.startswith("evt_") and event_id not in group}
-    wordings: list[tuple[str, ...]] = []
-    noted = [] if request else _noted(work, every)
-    for target in targets:
-        by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
-        current = [placed for placed in known if everywhere or placed.fact.is_current]
-        words = _telling(target, current, [*events, *noted], request, by_name)
-        words = words or _telling(target, known, [], request, by_name)
-        words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
-        wordings += [words] if words else []
-        ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
-    meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
-    meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
-    meant += facts_of(work.index, entity) if entity else ()
-    served = (placed for placed in meant if everywhere or placed.fact.status != RETRACTED)
-    meant = list({placed.fact.id: placed for placed in _with_corrected(served, known)}.values())
+    read = read or work.read
+    known = _known(work, request, ids, fresh, read, everywhere, reached)
+    known = known._replace(facts=[placed for placed in known.facts if placed.fact.id not in others])
+    meant = _meant(work, known, targets, request, ids, everywhere, entity)
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = decided.id if decided else identity if request else day_of(stamp(work.caller.now))
-    hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
-    going = (_going(event, mark) for many in hidden.values() for event in many.values())
-    taught = [event.text for event in going if not request or event.id != request.id or ITSELF in targets]
-    stated = _stated((*(placed.fact.fact for placed in meant), *taught, *map(" ".join, wordings)))
-    hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark, stated)
+    hidden = _hidden(known, request, meant, mark)
+    itself = ITSELF in targets
+    going = [_going(event, mark) for many in hidden.values() for event in many.values()]
+    taught = [event.text for event in going if not request or event.id != request.id or itself]
+    stated = _stated((*(placed.fact.fact for placed in meant.facts), *taught, *map(" ".join, meant.wordings)))
+    hidden = _hidden(known, request, meant, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
-    certain = certain or ITSELF in targets
-    others = [message for message in messages if not request or message.id != request.id]
-    if not (meant or certain or others or any(means(words, note.text) for words in wordings for note in noted)):
+    told = any(not request or message.id != request.id for message in messages)
+    named = any(means(words, note.text) for words in meant.wordings for note in known.noted)
+    if not (meant.facts or certain or itself or told or named):
         return None
     notes: list[str] = []
 
     def is_gone(agent: str | None, day: str, text: str) -> bool:
-        gone = not own and (text in taught or bool(_spans(text, [*_wordings_of(meant), *wordings], (), stated)))
+        gone = not reached and (text in taught or bool(_spans(text, meant.all_wordings, (), stated)))
         notes.extend([text] * gone)
         return gone
 
-    meant_ids = {placed.fact.id for placed in meant}
-    beside: list[tuple[str, str]] = []
-    trimmed: list[PlacedFact] = []
-    for placed in every if not stays else ():
-        goes = partial(is_gone, None, "")
-        parts = _beside(placed.fact) if placed.fact.id not in meant_ids else {}
-        texts_gone = [
-            text for text in dict.fromkeys(texts_in(parts))
-            if text not in LINK_TYPES and goes(text) and (" " in text or not everywhere)
-        ]  # fmt: skip
-        if texts_gone:  # of what is erased everywhere no single word, which is in other texts, too
-            beside += [(placed.fact.id, text) for text in texts_gone]
-            record = {**fact_to_record(placed.fact), **_pruned(parts, texts_gone.__contains__)}
-            trimmed.append(placed._replace(fact=fact_from_record(record)))
+    rules = any(placed.fact.category == GUARDRAIL for placed in meant.facts)  # no message ends one, whoever wrote it
+    stays = stays or rules or meant.unsure
+    goes = partial(is_gone, None, "")
+    beside, trimmed = ([], []) if stays else _gone_beside(known.every, meant.facts, goes)
+    sessions, said = ({}, {}) if stays else _gone_from_sessions(work, goes)
     notes.clear()
-    by_person, asked = FORGOTTEN
-    why = f"{asked}{identity} waits for a person" if request else by_person
-    remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
-    gone = tuple(
-        placed._replace(
-            fact=placed.fact._replace(status=RETRACTED, metadata={**(placed.fact.metadata or {}), "retracted": remark})
-        )
-        for placed in meant
-    )
-    rules = any(placed.fact.category == GUARDRAIL for placed in meant)  # no message ends one, whoever wrote it
-    stays = stays or rules
-    proposal = _proposal(work, identity, request, meant, messages, wordings, stays, trimmed) if request else None
+    proposal = _proposal(work, identity, request, meant, messages, stays, trimmed, said) if request else None
+    gone = _retracted(work, meant.facts, identity if request else None)
     if request and stays:
-        gone, beside, trimmed = (), [], []
+        gone = ()
         hidden = {path: {request.id: many[request.id]} for path, many in hidden.items() if request.id in many}
-    changed_facts = (*gone, *trimmed)
+    parted = [placed for placed in meant.facts if says and placed.fact.is_current]
+    rests = {placed.fact.id: rest for placed in parted if (rest := rest_of(work, says, placed))}
+    changed_facts = (*gone, *trimmed, *rests.values())
     writes: dict[str, bytes | None] = {
         **work.items_with(changed_facts),
-        **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
+        **{path: _with_events(path, read, changed) for path, changed in hidden.items()},
         **pages_after(work, changed_facts),
         **index_after(work, changed_facts),
+        **sessions,
         **daily_pages_without(work, {placed.fact.id for placed in changed_facts}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
@@ -287,24 +288,164 @@ def _plan(
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
-    proposed = _proposed(work, {message.id for message in messages}, [*_wordings_of(meant), *wordings], everywhere)
+    proposed = _proposed(work, {message.id for message in messages}, meant.all_wordings, everywhere)
     change = without_questions(work, change, {placed.fact.id for placed in gone}, proposed)
-    left = [placed.fact.fact for placed in known if placed not in meant and placed.fact.is_current]
     changed = {event_id: event for many in hidden.values() for event_id, event in many.items()}
-    shown = (changed.get(event.id, event) for event in events)
+    texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
+    found = Forgetting(
+        gone, messages, proposal, change, tuple(dict.fromkeys(notes)), tuple(meant.facts), 0, tuple(texts), proposed,
+        beside=tuple(beside), rests=tuple(rests.values()),
+    )  # fmt: skip
+    return found if request else _with_what_stays(found, known, meant, changed, rests, entity)
+
+
+def _known(
+    work: WriteScope,
+    request: Event | None,
+    ids: Collection[str],
+    fresh: Sequence[PlacedFact],
+    read: Callable[[str], bytes | None],
+    everywhere: bool,
+    reached: Callable[[Event], bool] | None,
+) -> _Known:
+    ledgers = _ledgers(work, read, request)
+    if everywhere:
+        ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
+    every = [*all_facts(work.index), *fresh]
+    texts = [event for many in ledgers.values() for event in many]
+    group = {event.id for event in texts if reached and reached(event)}
+    facts = [placed for placed in every if everywhere or placed.fact.status != RETRACTED]
+    facts = [placed for placed in facts if not reached or placed.fact.source_event in group]
+    events = [event for event in texts if not event.recalled and (not reached or event.id in group)]
+    if request is None:
+        return _Known(ledgers, events, facts, every, [], _noted(work, every))
+    # A request means what was said before it, also where a whole conversation is read at once.
+    later = {event.id for event in events if event.timestamp > request.timestamp} - set(ids)
+    events = [event for event in events if event.id not in later]
+    facts = [placed for placed in facts if placed.fact.source_event not in later]
+    return _Known(ledgers, events, facts, every, own_before(events, request), [])
+
+
+def _meant(
+    work: WriteScope,
+    known: _Known,
+    targets: Sequence[Named],
+    request: Event | None,
+    ids: Collection[str],
+    everywhere: bool,
+    entity: str | None,
+) -> _Meant:
+    ids = {*ids, *(event.id for event in known.before[-1:] if JUST_SAID in targets)}
+    reached = {event.id for event in known.events}
+    ids = {each for each in ids if each in reached or not each.startswith("evt_")}
+    wordings: list[tuple[str, ...]] = []
+    fitting: list[PlacedFact] = []
+    unsure = False
+    current = [placed for placed in known.facts if everywhere or placed.fact.is_current]
+    for target in targets:
+        by_name = said_of_one_named(target, known.before) if request and not ALL.search(request.text) else {}
+        words = words_meant(target, current, [*known.events, *known.noted], request, by_name)
+        words = words or words_meant(target, known.facts, [], request, by_name)
+        words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
+        unsaid = request and not any(is_meant(words, placed.fact) for placed in known.facts)
+        exact, near = of_longer_names(work, target, current) if unsaid else ([], [])
+        fitting += [] if exact else near
+        unsure = unsure or len(exact) > 1 or bool(fitting)
+        wordings += [each for each in (words, *exact) if each]
+        ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
+    facts = [*by_ids(work.index, ids).values(), *(each for each in known.facts if each.fact.source_event in ids)]
+    facts += [placed for placed in known.facts if any(is_meant(words, placed.fact) for words in wordings)]
+    facts += [*fitting, *(facts_of(work.index, entity) if entity else ())]
+    served = (placed for placed in facts if everywhere or placed.fact.status != RETRACTED)
+    meant = {placed.fact.id: placed for placed in _with_corrected(served, known.facts)}
+    return _Meant(list(meant.values()), wordings, ids, unsure)
+
+
+def _gone_beside(
+    every: Iterable[PlacedFact], meant: Iterable[PlacedFact], goes: Callable[[str], bool]
+) -> tuple[list[tuple[str, str]], list[PlacedFact]]:
+    """Return the texts that go from beside facts that stay, each with the id of its fact, and these facts without."""
+    whole = {placed.fact.id for placed in meant}
+    beside: list[tuple[str, str]] = []
+    trimmed: list[PlacedFact] = []
+    for placed in every:
+        parts = _beside(placed.fact) if placed.fact.id not in whole else {}
+        texts_gone = [text for text in dict.fromkeys(texts_in(parts)) if text not in LINK_TYPES and goes(text)]
+        if texts_gone:
+            beside += [(placed.fact.id, text) for text in texts_gone]
+            record = {**fact_to_record(placed.fact), **_pruned(parts, texts_gone.__contains__)}
+            trimmed.append(placed._replace(fact=fact_from_record(record)))
+    return beside, trimmed
+
+
+def _gone_from_sessions(
+    work: WriteScope, goes: Callable[[str], bool]
+) -> tuple[dict[str, bytes | None], dict[str, Mapping[str, Any]]]:
+    """Return the records of sessions without the sentences that go, and what each handed on before, by path."""
+    before: dict[str, Mapping[str, Any]] = {}
+    for path in sorted(work.vault.root.glob("agents/*/sessions/*.json")):
+        name = path.relative_to(work.vault.root).as_posix()
+        record = session_to_mapping(parse_session(work.read(name) or b"", name, parse_yaml))
+        parts = {key: record[key] for key in _HANDED_ON if key in record}
+        if _without_sentences(parts, goes) != parts:
+            before[name] = parts
+    return {name: _session_with(work, name, _without_sentences(parts, goes)) for name, parts in before.items()}, before
+
+
+def _without_sentences(value: Any, goes: Callable[[str], bool]) -> Any:
+    """Return a JSON value with a mark in place of each sentence that goes."""
+    if isinstance(value, Mapping):
+        return {key: _without_sentences(inner, goes) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_sentences(inner, goes) for inner in value]
+    if not isinstance(value, str):
+        return value
+    return _SENTENCE.sub(lambda found: HIDDEN_WORDS if goes(found[0]) else found[0], value)
+
+
+def _session_with(work: WriteScope, path: str, parts: Mapping[str, Any]) -> bytes:
+    """Return the record of a session with other words in what it hands on."""
+    old = parse_session(work.read(path) or b"", path, parse_yaml)
+    new = parse_session(json.dumps({**session_to_mapping(old), **parts}).encode(), path, parse_yaml)
+    judged = {JUDGED: judged_mark(new)} if old.extra.get(JUDGED) == judged_mark(old) else {}
+    return render_session(new._replace(extra={**new.extra, **judged}))
+
+
+def _retracted(work: WriteScope, facts: Iterable[PlacedFact], waits: str | None) -> tuple[PlacedFact, ...]:
+    """Return the facts as they are hidden by a person, or until the proposal that `waits` is decided."""
+    by_person, asked = FORGOTTEN
+    why = f"{asked}{waits}" if waits else by_person
+    remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
+    return tuple(
+        placed._replace(
+            fact=placed.fact._replace(status=RETRACTED, metadata={**(placed.fact.metadata or {}), "retracted": remark})
+        )
+        for placed in facts
+    )
+
+
+def _with_what_stays(
+    found: Forgetting,
+    known: _Known,
+    meant: _Meant,
+    changed: Mapping[str, Event],
+    parted: Collection[str],
+    entity: str | None,
+) -> Forgetting:
+    """Return what a person hides with what else has the words and stays, is spelled nearly so, or says more."""
+    left = [each.fact.fact for each in known.facts if each not in meant.facts and each.fact.is_current]
+    shown = (changed.get(event.id, event) for event in known.events)
     left += [event.text for event in shown if not event.recalled]
     first = [(title_of(entity).split()[0],)] if entity and kind_of(entity) == PERSON else []
-    stay = sum(any(_names(words, text) for words in (*wordings, *first)) for text in left) if not request else 0
-    texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
-    shown_notes = tuple(dict.fromkeys(notes))
-    named = {word for words in wordings for word in words if SPECIAL.search(word) and not request}
+    stay = sum(any(has_names(words, text) for words in (*meant.wordings, *first)) for text in left)
+    named = sorted({word for words in meant.wordings for word in words})
+    special = [word for word in named if SPECIAL.search(word)]
     tokens = {token for text in left for token in tokens_of(text)} if named else set()
-    near = dict.fromkeys(name for word in sorted(named) if (name := near_name(word, tokens - {word})))
-    more = tuple(each.fact.id for each in meant if any(_says_more(words, each.fact.fact) for words in wordings))
-    return Forgetting(
-        gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed, more, tuple(near),
-        tuple(beside),
-    )  # fmt: skip
+    near = [name for word in special if (name := near_name(word, tokens - {word}))]
+    near += sorted({token for text in left for word in named if is_name(word) for token in spellings_in(word, text)})
+    whole = (placed.fact for placed in meant.facts if placed.fact.id not in parted)
+    more = tuple(fact.id for fact in whole if any(_says_more(words, fact.fact) for words in meant.wordings))
+    return found._replace(stay=stay, more=more, near=tuple(dict.fromkeys(near)))
 
 
 def _beside(fact: Fact) -> dict[str, Any]:
@@ -448,62 +589,6 @@ def _answered(ledgers: Mapping[str, Sequence[Event]]) -> dict[str, str]:
     return found
 
 
-def _telling(
-    target: Named,
-    known: Sequence[PlacedFact],
-    events: Sequence[Event],
-    request: Event | None,
-    said: Mapping[tuple[str, ...], Collection[str]],
-) -> tuple[str, ...]:
-    """Return the words of the first wording of a target that name something known. `said` are the messages that are
-    meant by words that name somebody, by the words.
-
-    Of a request, one common word names nothing if many facts and messages have it, and "Ewa's number" does not mean all
-    that was said of Ewa."""
-    for wording in target:
-        every = telling_words(wording)
-        if every in said and all(map(is_name, every)):
-            return ()
-        rest = tuple(word for word in every if word.casefold() not in ASPECT)
-        bare = request and len(rest) < len(every) and all(map(is_name, rest))
-        for words in (every,) if every in said or bare else dict.fromkeys((every, rest)):
-            found = [placed for placed in known if _is_meant(words, placed.fact)]
-            others = [event for event in events if (not request or event.id != request.id) and means(words, event.text)]
-            common = request and len(words) == 1 and not (words[0][0].isupper() or SPECIAL.search(words[0]))
-            if (found or others) and not (common and len(found) + len(others) > _MOST_BY_ONE_WORD):
-                return words
-    return ()
-
-
-def _own_before(events: Sequence[Event], request: Event) -> list[Event]:
-    """Return the messages of whoever asks before the request in the same conversation, in order."""
-    mine = [
-        event
-        for event in events
-        if (event.session, event.role, event.speaker) == (request.session, request.role, request.speaker)
-    ]
-    return list(takewhile(lambda event: event.id != request.id, sorted(mine, key=lambda event: event.timestamp)))
-
-
-def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str, ...], list[str]]:
-    """Return the messages that are meant by words that name somebody: the last one with a name alone, and those that
-    say a thing of somebody whom the message before names ("She is pregnant")."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for words in map(telling_words, target):
-        names = [word for word in words if is_name(word)]
-        rest = [word for word in words if not is_name(word)]
-        naming = [
-            all(any(same_word(name, token) for token in tokens_of(event.text)) for name in names) for event in before
-        ]
-        if names and not rest:
-            ids = [event.id for event, names_it in zip(before, naming, strict=True) if names_it][-1:]
-        else:
-            ids = [event.id for event, names_it in zip(before[1:], naming, strict=False) if names_it]
-            ids = [event.id for event in before if event.id in ids and means(rest, event.text)] if names else []
-        found |= {words: ids} if ids else {}
-    return found
-
-
 def forget(
     vault: Vault, says: str, caller: Caller, dry_run: bool = False, everywhere: bool = False
 ) -> tuple[Forgetting, str | None]:
@@ -516,19 +601,38 @@ def forget(
 
 
 def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bool) -> Forgetting:
-    """Return what a person's words hide: a fact or a message by its id, all of an entity and what names it, or what has
-    the words."""
-    ids = [says] if says.startswith(("evt_", FACT_PREFIX)) and " " not in says else []
-    entity = None if ids else _named_entity(work, says, caller)
+    """Return what a person's words hide: a fact or a message by its id, all of an entity and what names it, what has
+    the words, or else the fact that they name in other words. Raise AmbiguousId if several facts fit as well."""
+    if says.startswith(("evt_", FACT_PREFIX)) and " " not in says:
+        found = plan_forgetting(work, [], ids=[says], everywhere=everywhere)
+        return _known_at_least(work, says, found)
+    entity = named_entity(work, says, caller)
     names = [entity.title, *entity.aliases] if entity else []
-    spoken = [says] if not entity or "/" not in says else []
-    targets: list[Named] = [(text,) for text in dict.fromkeys([*spoken, *names]) if not ids]
-    found = plan_forgetting(work, targets, ids=ids, everywhere=everywhere, entity=entity.name if entity else None)
+    spoken = [as_written(says)] if not entity or "/" not in says else []
+    targets: list[Named] = [(text,) for text in dict.fromkeys([*spoken, *names])]
+    others = () if entity else of_others(work, says)
+    plan = partial(plan_forgetting, work, everywhere=everywhere, others=others)
+    entire = entity.name if entity else None
+    found = None if asks_more(work, says) else plan(targets, entity=entire, says="" if entity else says)
+    if found or not telling_words(says):
+        return _known_at_least(work, says, found)
+    every = ALL.search(says) is not None
+    fitting = facts_named(work, says, every)
+    if not every and fitting:
+        fitting = [only_of(fitting, says)]
+    ids = {placed.fact.id for placed in fitting}
+    while more := {each.fact.id for each in all_facts(work.index) if each.fact.superseded_by in ids} - ids:
+        ids |= more
+    return _known_at_least(work, says, plan([], ids=ids, says=says) if ids else None)
+
+
+def _known_at_least(work: WriteScope, says: str, found: Forgetting | None) -> Forgetting:
+    """Return what was found. Raise NotFound if there is nothing."""
     if found:
         return found
     words = telling_words(says)
     facts = (placed.fact for placed in all_facts(work.index) if placed.fact.is_current)
-    longer = next((fact for fact in facts if words and _names(words, fact.fact)), None)
+    longer = next((fact for fact in facts if words and has_names(words, fact.fact)), None)
     if longer:
         message = f"Only longer names have the words, as in: {one_line(longer.fact)[:_LONGEST_SHOWN]}"
         raise NotFound(message, f"Name it as it is stated, or by its id: `clawmem forget {longer.id}`.")
@@ -536,22 +640,28 @@ def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bo
     raise NotFound(message, "Name it as `clawmem recall` shows it.")
 
 
-def _named_entity(work: WriteScope, says: str, caller: Caller) -> Entity | None:
-    """Return the entity that these words name, but not the one for what belongs to none. The first name of a person is
-    a name of the person if no other begins with it."""
-    if not telling_words(says):
-        return None
-    named = set(entities_known_as(work.index, says)) or set(people_by_first_name(work.index, [normal(says)]))
-    with suppress(NotFound, InvalidInput):
-        named = named or {find_entity(work.index, says, caller)}
-    named -= {work.vault.settings.words("defaults.entity")}
-    return next((entity for entity in entities(work.index) if named == {entity.name}), None)
+def erase(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting, RedactResult]:
+    """Remove what a person's words name from the whole history, and what it was named by from beside other facts.
 
+    What facts say beside it is stored first. Raise NotFound if nothing has the words, AmbiguousId if several facts fit,
+    and as `redact` does."""
+    from clawmem.memory.facts.redact import RedactTarget, redact  # rewrites the history, which few requests do
 
-def _names(words: Sequence[str], text: str) -> bool:
-    """Return whether a text has all of some words, also in a longer name."""
-    tokens = tokens_of(text)
-    return all(any(same_word(word, token) for token in tokens) for word in words)
+    found, _ = forget(vault, says, caller, dry_run=True, everywhere=True)
+    texts = [placed.fact.fact for placed in found.facts]
+    texts += [*found.texts, *found.notes, *(text for proposal in found.proposed for text in stated_by(proposal))]
+    texts += [without_because(text).rstrip(".") for _, text in found.beside if " " in text]
+    tags = tuple(pair for pair in found.beside if " " not in pair[1])
+    target = RedactTarget(
+        texts=tuple(dict.fromkeys(texts)), stated=tuple(each.fact.id for each in found.facts), tags=tags
+    )
+    if found.rests and not dry_run:
+        with writing(vault, caller, KIND) as work:
+            places = sorted({placed.entity for placed in found.rests})
+            rows = trailers(KIND, facts=[placed.fact.id for placed in found.rests], entities=places)
+            words = subject_line(KIND, "vault", f"{counted(len(found.rests), 'fact')} kept of what goes")
+            work.commit([Change(words, dict(work.items_with(found.rests)), rows)])
+    return found, redact(vault, target, caller, "forgotten on request", dry_run)
 
 
 def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
@@ -576,6 +686,7 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
     }
     return {
         **work.items_with(back),
+        **{path: _session_with(work, path, parts) for path, parts in details.get(_SESSIONS, {}).items()},
         **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
         **_read_again(work, events),
         **pages_after(work, back),
@@ -614,38 +725,39 @@ def _shown(fact: Fact) -> Fact:
     return fact._replace(status=SUPERSEDED if fact.superseded_by else ACTIVE, metadata=kept or None)
 
 
-def _is_meant(words: Sequence[str], fact: Fact) -> bool:
-    """Return whether words name a fact as it is stated, or as it was said: "esse" is no form of "isst"."""
-    return means(words, f"{fact.fact} {fact.object or ''}") or means(words, fact.source_text or "")
-
-
 def _proposal(
     work: WriteScope,
     identity: str,
     request: Event,
-    meant: Sequence[PlacedFact],
+    meant: _Meant,
     messages: Sequence[Event],
-    wordings: Sequence[tuple[str, ...]],
     stays: bool,
     trimmed: Sequence[PlacedFact],
+    sessions: Mapping[str, Mapping[str, Any]],
 ) -> Proposal:
-    text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
+    text = "; ".join(placed.fact.fact for placed in meant.facts) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
     more = f", and {len(messages) - _MOST_SHOWN} more" if len(messages) > _MOST_SHOWN else ""
     why = "It was asked for, and is hidden until you decide. Approve to forget it, reject to show it again."
     if stays:
         who = f"{request.speaker}, whom it does not concern, asks for it"
-        who = "A guardrail is meant" if any(placed.fact.category == GUARDRAIL for placed in meant) else who
+        who = "A guardrail is meant" if any(placed.fact.category == GUARDRAIL for placed in meant.facts) else who
         who = who if is_of_person(request) else f"The agent {request.agent} noted that it was asked for"
+        if meant.unsure:
+            who = "Not exactly this was named: approve to forget all of it, or hide one with `clawmem forget FACT`"
         why = f"{who}. It is shown until you decide."
     why += f" Messages: {', '.join(shown)}{more}."
-    details: dict[str, Any] = {"events": [message.id for message in messages], "words": list(map(" ".join, wordings))}
+    details: dict[str, Any] = {
+        "events": [message.id for message in messages],
+        "words": list(map(" ".join, meant.wordings)),
+    }
     before = by_ids(work.index, [placed.fact.id for placed in trimmed])
     details |= {_KEPT: {key: _beside(placed.fact) for key, placed in before.items()}} if before else {}
+    details |= {_SESSIONS: sessions} if sessions else {}
     return Proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
-        targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),
-        entity=meant[0].entity if meant else None, source_event=request.id, agent=request.agent,
+        targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant.facts),
+        entity=meant.facts[0].entity if meant.facts else None, source_event=request.id, agent=request.agent,
         details={**details, **({STAYS: True} if stays else {})},
     )  # fmt: skip
 
@@ -660,31 +772,24 @@ def _ledgers(
 
 
 def _hidden(
-    ledgers: Mapping[str, Sequence[Event]],
-    events: Sequence[Event],
-    request: Event | None,
-    meant: Sequence[PlacedFact],
-    wordings: Sequence[tuple[str, ...]],
-    ids: Collection[str],
-    mark: str,
-    stated: Sequence[Statement] = (),
+    known: _Known, request: Event | None, meant: _Meant, mark: str, stated: Sequence[Statement] = ()
 ) -> dict[str, dict[str, Event]]:
     """Return the messages without what is to be forgotten, by ledger path and id: the request as a whole, those with
     these ids without the words that are named, or as a whole if they have none, and of the others what taught the facts
     and what says the same, or repeats what is `stated`."""
-    whole = set(ids) | ({request.id} if request else set())
+    whole = set(meant.ids) | ({request.id} if request else set())
     taught: dict[str | None, list[Fact]] = {}
-    for placed in meant:
+    for placed in meant.facts:
         taught.setdefault(placed.fact.source_event, []).append(placed.fact)
-    items, answered = _wordings_of(meant), _answered(ledgers) if stated else {}
-    able = {other_event.id for other_event in events}
+    answered = _answered(known.ledgers) if stated else {}
+    able = {other_event.id for other_event in known.events}
     found: dict[str, dict[str, Event]] = {}
-    for path, many in ledgers.items():
+    for path, many in known.ledgers.items():
         for event in many:
             if event.id not in able:
                 continue
             is_request = request is not None and event.id == request.id
-            named = wordings if event.id in whole else [*items, *wordings]
+            named = meant.wordings if event.id in whole else meant.all_wordings
             again = () if event.id in whole else stated
             spans = _spans(event.text, named, taught.get(event.id, ()), again, answered.get(event.id, ""))
             spans = [] if is_request else spans

@@ -89,6 +89,8 @@ class RedactTarget(NamedTuple):
     texts: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
     """The ids of the facts that are removed as a whole."""
+    tags: tuple[tuple[str, str], ...] = ()
+    """Tags that facts lose: the id of each, and the tag."""
 
 
 class _AffectedRecords(NamedTuple):
@@ -115,7 +117,7 @@ def redact(
         redaction.check_can_redact(vault)
         texts, records = _find_affected(vault, what)
         wanted = compile_needles(tuple(texts))
-        without = partial(redacted, wanted=wanted, quoting=_quoting(records, texts), stated=what.stated)
+        without = partial(redacted, wanted=wanted, quoting=_quoting(records, texts), stated=what.stated, tags=what.tags)
         refs = redaction.list_refs(vault)
         would = preview_rewrite(vault, _rewritten_refs(refs), without)
         heads = (vault.head().commit or "", None)
@@ -138,8 +140,10 @@ def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _
 
 
 def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
-    if what.texts or what.pattern is not None:
-        found = what.texts or ((what.pattern or "").strip("\n"),)
+    if what.texts or what.tags:
+        found = what.texts
+    elif what.pattern is not None:
+        found = (what.pattern.strip("\n"),)
     elif what.event is not None:
         event = find_event(vault, index, what.event)
         if event is None:

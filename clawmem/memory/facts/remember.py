@@ -13,6 +13,7 @@ from clawmem.memory.entities.places import (
     entity_for_draft,
     expand_own,
     new_entity_files,
+    page_project,
     resolve_entity,
 )
 from clawmem.memory.facts.rival_values import (
@@ -38,7 +39,7 @@ from clawmem.model.facts.fact import (
     statement_trust,
     with_vital_importance,
 )
-from clawmem.model.facts.reach import project_name, realm_of
+from clawmem.model.facts.reach import OF_A_PROJECT, project_name, realm_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
@@ -46,7 +47,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import orders_in, without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line
-from clawmem.model.records.entity import items_path, slug, title_in, title_of
+from clawmem.model.records.entity import items_path, kind_of, slug, title_in, title_of
 from clawmem.model.records.event import MARK
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.secrets.find import find_secret, redact
@@ -296,18 +297,23 @@ class FactPlanner:
         return fact._replace(metadata={**(fact.metadata or {}), MARK: narrowest([mark])})
 
     def _in_project(self, draft: Draft, entity: str) -> tuple[Draft, str]:
-        """Return the draft with the project in which its agent works, if it is about the work there, and its place."""
+        """Return the draft with the project of its repository, if it is about the work there, and its place. What is of
+        another project's page is seen where the rest of that page is."""
         if not draft.here:
             return draft, entity
-        name, page = project_name(draft.here), f"projects/{slug(project_name(draft.here))}"
-        if entity != page:
-            from clawmem.model.proposals.para import is_of_repository  # only for what an agent says of no page
+        project: str | None = draft.here
+        if kind_of(entity) in OF_A_PROJECT:
+            project = page_project(self._work.index, (entity, draft.fact.fact), self._work.facts(entity), draft.here)
+        else:
+            from clawmem.model.proposals.para import TELLS, is_of_repository  # only for what is said of no page
 
-            elsewhere = entity != self._default and not OF_SELF.match(draft.fact.fact)
-            if elsewhere or not is_of_repository(draft.fact.fact, name, self._user):
+            of_nobody = OF_SELF.match(draft.fact.fact) or TELLS.match(draft.fact.fact)
+            elsewhere = entity != self._default and not of_nobody
+            if elsewhere or not is_of_repository(draft.fact.fact, draft.here, self._user):
                 return draft, entity
-        known = entity_exists(self._work.index, page)
-        return draft._replace(fact=draft.fact._replace(project=draft.here)), page if known else entity
+            page = f"projects/{slug(project_name(draft.here))}"
+            entity = page if entity_exists(self._work.index, page) else entity
+        return draft._replace(fact=draft.fact._replace(project=project)), entity
 
     def amend(self, placed: PlacedFact, **values: Any) -> dict[str, bytes | None]:
         """Return the writes that give a stored fact other values, which must not be its words or its scope."""
@@ -373,6 +379,7 @@ class FactPlanner:
         relation: str | None,
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the winner of a conflict replaces the others."""
+        from clawmem.memory.facts.targets import rest_beside  # few facts replace others
         from clawmem.model.lifecycle.chain import correct, succeed
 
         everyone = [*rivals, new]
@@ -390,6 +397,12 @@ class FactPlanner:
         writes = dict(change.writes)
         for placed in changed:
             writes.update(self._put(placed))
+        if winner is new:
+            for rest in filter(None, (rest_beside(self._work, new.fact, placed) for placed in others)):
+                self._batch(rest.entity).put(rest.fact)
+                writes[items_path(rest.entity)] = self._batch(rest.entity).render()
+                changed.append(rest)
+                self.notices.append(f"{rest.fact.id} keeps what else was stated: {rest.fact.fact}")
         self.conflicts.append(ValueConflict(new.fact, tuple(placed.fact for placed in rivals), found))
         against = "; ".join(f"{placed.fact.id} ({placed.fact.fact})" for placed in others)
         self.notices.append(f"{winner.fact.id} wins against {against}: {found.why}")

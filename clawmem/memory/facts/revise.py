@@ -12,6 +12,7 @@ from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
 from clawmem.memory.facts.remember import given_trust, mark_of_kind, with_identity, without_secrets
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
+from clawmem.memory.facts.targets import fact_named, rest_of
 from clawmem.memory.permission import check_may_read_fact, check_scope_right
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.quarantine import (
@@ -39,11 +40,11 @@ from clawmem.model.facts.fact import (
     trust_rank,
     with_vital_importance,
 )
-from clawmem.model.facts.fact_words import without_because
+from clawmem.model.facts.fact_words import reason_of_change, without_because
 from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement, normal, shorten
+from clawmem.model.language.text import check_statement, normal, shorten, some_of
 from clawmem.model.lifecycle.chain import (
     REPLACING_LINKS,
     ending_later,
@@ -60,6 +61,8 @@ from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import MARK
+from clawmem.model.search.kinds import kinds_of
+from clawmem.model.search.meant import SPECIAL, telling_words
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
@@ -92,7 +95,7 @@ def supersede(
     Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. With
     `corrects`, only the words are new: source, evidence, validity and all else are the old fact's, which never held. If
     an active fact has the new statement already, that fact becomes the successor. Raise AlreadySuperseded or Refused
-    if the old fact is not active.
+    if the old fact is not active. Of a fact that says several things, words may name one: the others stay, as a fact.
     """
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "supersede") as work:
@@ -116,25 +119,30 @@ def supersede(
         else:
             new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
             ended = never_true(reopened(old), new.id, since) if corrects else superseded(old, new.id, since)
+        rest = None if corrects else rest_of(work, reference, PlacedFact(old, entity))
+        if rest and set(telling_words(rest.fact.fact)) <= set(telling_words(new.fact)):
+            rest = None  # the new statement says it, too
+        changed = [PlacedFact(each, entity) for each in (new, ended)] + ([rest] if rest else [])
         words = f"{new.fact} ({'was' if ended.superseded_by else 'until then'}: {old.fact})"
         change = fact_change(
             caller,
             "supersede",
             entity,
             words,
-            work.items_with([PlacedFact(ended, entity), PlacedFact(new, entity)]),
-            [new, ended],
+            work.items_with(changed),
+            [placed.fact for placed in changed],
             supersedes=[old.id] if ended.superseded_by else [],
         )
         if ended.superseded_by:
             others = [fact for fact in facts if fact.id not in (old.id, new.id)]
             rivals = RivalValueFinder(work).find(new, entity, others)
             change = with_questions_of_person(work, change, [old.id], new, [rival.id for rival in rivals])
-        return _revised(work, change, [PlacedFact(new, entity), PlacedFact(ended, entity)], "updated")
+        return _revised(work, change, changed, "updated")
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it.
+    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it. Of a fact
+    that says several things, words may name one: the others stay, as a fact.
 
     An agent only proposes that for what a person stated."""
     with writing(vault, caller, "retract") as work:
@@ -148,10 +156,13 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
         retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
-        writes = work.items_with([PlacedFact(retracted, entity)])
-        change = fact_change(caller, "retract", entity, words, writes, [retracted])
+        rest = rest_of(work, reference, PlacedFact(fact, entity))
+        changed = [PlacedFact(retracted, entity), *([rest] if rest else [])]
+        writes = work.items_with(changed)
+        change = fact_change(caller, "retract", entity, words, writes, [each.fact for each in changed])
         change = with_questions_of_person(work, change, [fact.id])
-        return _revised(work, change, [PlacedFact(retracted, entity)], "retracted")
+        outcomes = ("retracted", "added")[: len(changed)]
+        return _revised(work, change, changed, "retracted")._replace(outcome=outcomes)
 
 
 def merge(
@@ -199,7 +210,21 @@ def merge(
         )
         gone = [placed.fact.id for placed in closed_facts]
         change = with_questions_of_person(work, change, gone, new)
-        return _revised(work, change, [PlacedFact(new, entity), *closed_facts], "merged")
+        result = _revised(work, change, [PlacedFact(new, entity), *closed_facts], "merged")
+        return result._replace(notices=(*result.notices, *_narrowed(work, new, sources)))
+
+
+def _narrowed(work: WriteScope, new: Fact, sources: Sequence[PlacedFact]) -> Iterator[str]:
+    """Yield a notice of the facts that everybody saw, of which one that not everybody may see is made."""
+    if MARK not in (new.metadata or {}):
+        return
+    from clawmem.index.tables.rights import marks_of  # few facts are marked
+
+    known = [placed.fact for placed in sources]
+    opened = [fact.id for fact in known if not marks_of(work.index, fact.id, fact.source_event or "")]
+    if opened:
+        words = f"{some_of(opened)} {'was' if len(opened) == 1 else 'were'} for everybody"
+        yield f"not everybody may see the merged fact, and {words}: `clawmem undo` splits it"
 
 
 class FactEdit(NamedTuple):
@@ -385,10 +410,11 @@ def _is_of_person(work: WriteScope, fact: Fact) -> bool:
 
 def _found(work: WriteScope, reference: str) -> PlacedFact:
     """Return the fact that is to be changed. Raise NotPermitted if the caller may not write in its scope, and
-    InvalidInput for a single word of it."""
-    placed, word = find_fact(work.index, reference), reference.strip().removeprefix(FACT_PREFIX)
+    InvalidInput for a single word of it that names no kind."""
+    placed, word = fact_named(work, reference), reference.strip().removeprefix(FACT_PREFIX)
     named = placed.fact.id.removeprefix(FACT_PREFIX).startswith(word) or normal(placed.fact.fact) == normal(word)
-    if not named and " " not in word:
+    is_kind = any(kinds_of(word).values()) or SPECIAL.search(word)
+    if not (named or is_kind) and " " not in word:
         raise InvalidInput(
             f"'{word}' is only a word of: {placed.fact.fact}", f"Name the fact by its id: {placed.fact.id}."
         )
@@ -437,10 +463,13 @@ def _with_inherited(new: Fact, old: Fact) -> Fact:
 
 
 def _reworded(fresh: Fact, old: Fact) -> Fact:
-    """Return the old fact with the id and the words of a fresh one."""
+    """Return the old fact with the id and the words of a fresh one, and its reason, which a link may have held."""
     same = old.object if old.object and old.object in fresh.fact else None
     links = tuple(each for each in old.links if each.type not in REPLACING_LINKS)
-    return old._replace(id=fresh.id, fact=fresh.fact, object=replaced_object(fresh.fact, old) or same, links=links)
+    reason = reason_of_change(old)
+    details = {"because": reason, **(old.details or {})} if reason else old.details
+    value = replaced_object(fresh.fact, old) or same
+    return old._replace(id=fresh.id, fact=fresh.fact, object=value, links=links, details=details)
 
 
 def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact], own: AccessMark | None = None) -> Fact:

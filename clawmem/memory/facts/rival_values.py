@@ -42,6 +42,15 @@ _CHANGES = re.compile(
     r", (?:and )?(?:not|nicht) (?=\w)",
     re.IGNORECASE,
 )
+# What a sentence says that something is not: "tea, not coffee".
+_INSTEAD_OF = re.compile(
+    r"(?:, (?:and |but )?(?:not|nicht|no longer)|\b(?:instead of|rather than|(?:an)?statt)) (?P<old>[^,.;:()]+)",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(r"\b(?:too|also|as well|in addition|besides|auch|außerdem|zusätzlich)\b", re.IGNORECASE)
+_REASON = re.compile(r"\b(?:because|since|as|so that|weil|damit)\b")
+# A thing uses, has and needs many things: these verbs do not make one value follow another.
+_MANY = frozenset("use using uses used utilise need have has run benutzt nutzt verwendet braucht".split())
 _MOST_MEANT = 3
 
 
@@ -49,7 +58,18 @@ def _telling(text: str) -> set[str]:
     """Return the words of a text that tell something, without endings; the speaker is one of them."""
     words = {normal(word).removesuffix("'s") for word in re.findall(r"[\w'.,-]*\w", text)}
     speaker = {"user"} if words & {"i", "i'm", "i've", "my", "me", "user", "ich", "mein", "meine"} else set()
-    return {word.removesuffix("s") for word in words if word not in STOPWORDS and len(word) > 1} | speaker
+    return {word.removesuffix("s") for word in words - _MANY if word not in STOPWORDS and len(word) > 1} | speaker
+
+
+def _values_replaced(text: str) -> list[set[str]]:
+    """Return the words of each value that a sentence puts another one in the place of."""
+    return [_telling(_REASON.split(found["old"])[0]) for found in _INSTEAD_OF.finditer(text)]
+
+
+def _in_common(known: set[str], words: set[str], replaced: list[set[str]]) -> int:
+    """Return how many telling words a known fact shares with a change; none if the change names another value."""
+    named = [bool(value & known) for value in replaced]
+    return 0 if replaced and not any(named) else len(words & known) + sum(named)
 
 
 class ValueConflict(NamedTuple):
@@ -88,17 +108,18 @@ class RivalValueFinder:
 
     def may_be_replaced(self, fact: Fact) -> list[Fact]:
         """Return the current facts that a new one may replace: it reads as a correction or a change, and they share
-        two telling words with it, or the speaker and one. Those with the most are returned."""
+        two telling words with it, or the speaker and one. A change that names the value it replaces means only facts
+        with that value, and what comes beside the rest replaces nothing. Those with the most are returned."""
         text = fact.fact.replace("’", "'")
-        if not _CHANGES.search(text):
+        if not _CHANGES.search(text) or _BESIDE.search(text):
             return []
         agent = self._work.caller.agent
         stored = [] if self._telling else all_facts(self._work.index)
         known = [placed.fact for placed in stored if owner_of(placed.entity) in (None, agent)] + self._new[:-1]
         self._telling += [(_telling(each.fact), each) for each in known if each.status == ACTIVE]
         self._new = [fact]
-        words = _telling(_CHANGES.sub(" ", text))
-        shared = [(len(words & others), each) for others, each in self._telling
+        words, replaced = _telling(_CHANGES.sub(" ", text)), _values_replaced(text)
+        shared = [(_in_common(others, words, replaced), each) for others, each in self._telling
                   if realm_of(each) == realm_of(fact) and not is_over(each, fact.timestamp)]  # fmt: skip
         most = max((number for number, _ in shared), default=0)
         return [each for number, each in shared if number == most > 1][:_MOST_MEANT]

@@ -28,14 +28,12 @@ from clawmem.memory.health.checks.tree import (
     GIT_INDEX,
     LINE_ENDS,
     LOST,
-    UNFINISHED_MERGE,
     with_attributes,
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING
 from clawmem.memory.pages.summaries import tier_rule
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.complete_merges import merge_duplicate_ids
-from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.kinds import ITEMS_FILE, file_kind
@@ -66,12 +64,7 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
     changed, a notice says why.
     """
     wanted = [other_problem for other_problem in problems if other_problem.fixable]
-    finished: tuple[str, ...] = ()
     try:
-        if any(other_problem.path == UNFINISHED_MERGE for other_problem in wanted):
-            merge = finish_merge(vault, caller)
-            finished = (merge.commit,) if merge.commit else ()
-            vault = Vault(vault.root, vault.git.environment, vault.disk)
         _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
             restored = (
@@ -85,8 +78,8 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
         if any(other_problem.check == "index" for other_problem in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
-        return finished, (f"nothing {'else ' if finished else ''}was repaired: {problem.message}",)
-    return (*finished, *commits), notices
+        return (), (f"nothing was repaired: {problem.message}",)
+    return commits, notices
 
 
 def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:

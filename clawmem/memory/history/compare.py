@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from clawmem.errors import NotPermitted
+from clawmem.errors import InvalidInput, NotPermitted
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import by_ids, forgotten_entities
 from clawmem.index.tables.rights import is_restricted
@@ -19,18 +20,21 @@ from clawmem.memory.history.log import (
     shallow_notices,
     without_words,
 )
+from clawmem.memory.sync.merge_plan import state_at
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.history.comparison import LEARNED, FactDifference, count_moves, differences, without_forgotten_words
 from clawmem.model.history.entry import FORGET, HistoryEntry, trailer_pattern
 from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
-from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.dates import end_of, looks_like_a_date, moment_of, parse_state, stamp
 from clawmem.model.pages.daily import note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import Revision, before_first_commit, last_commit_at, point_at
+from clawmem.vault.history.points import before_first_commit, commit_time, find_commit, resolve_commit
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
+
+_YEAR = re.compile(r"\d{4}")
 
 
 class MovedFacts(NamedTuple):
@@ -71,13 +75,13 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     NotPermitted for an agent if something was forgotten on request since then. Nobody gets forgotten words.
     """
     with open_history(vault) as history:
-        last = history.at(newer, caller.now) if newer else history.named("HEAD")
+        last = _entry_at(history, newer, caller.now) if newer else history.named("HEAD")
         if last is None:
             raise before_first_commit(vault, newer or "")
         if caller.agent and newer:
             _refuse_forgotten(vault, last.commit)
         moment = moment_of(last.time) if newer else caller.now
-        first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
+        first = _entry_at(history, older, caller.now) if older else _one_day_before(history, last, moment)
         if is_restricted(vault):
             return run_query(vault, lambda index: _seen_by_viewer(history, index, first, last), one_state=False)
         found = _compare(vault, first, last)
@@ -93,9 +97,14 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     return found._replace(newer=newest, older=next(iter(oldest), None))
 
 
+def _entry_at(history: History, text: str, now: datetime) -> HistoryEntry | None:
+    point = point_at(history.vault, text, now)
+    return history.entry(point.commit) if point else None
+
+
 def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
     name = (
-        last_commit_at(history.vault, stamp(moment - timedelta(days=1)))
+        state_at(history.vault, stamp(moment - timedelta(days=1)))
         or history.vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
     )
     if name != last.commit:
@@ -211,6 +220,44 @@ def _notes(data: bytes) -> Iterable[object]:
     return note_lines(data.decode(errors="replace"))
 
 
+class Revision(NamedTuple):
+    """A commit that leads to HEAD, or joins some that do.
+
+    `time` is that of the commit. `moment` is the time asked for, or that of the commit if a commit was named. Times are
+    ISO 8601 in UTC.
+    """
+
+    commit: str
+    time: str
+    moment: str
+
+
+def point_at(vault: Vault, text: str, now: datetime) -> Revision | None:
+    """Return the state of the vault at a date, or else the commit with that name.
+
+    A day, month or year includes its whole length. Four digits are a year, but the start of a commit name if that year
+    is in the future. Return None for a date before the first commit.
+
+    Raise NotFound or AmbiguousId, and InvalidInput if the text looks like a date and is not valid.
+    """
+    try:
+        moment = end_of(parse_state(_without_future_year(text, now), now))
+    except InvalidInput as no_date:
+        if looks_like_a_date(text) and find_commit(vault, text) is None:
+            raise no_date from None
+        commit = resolve_commit(vault, text.strip())
+        time = commit_time(vault, commit)
+        return Revision(commit, time, time)
+    last = state_at(vault, moment)
+    return Revision(last, commit_time(vault, last), min(moment, stamp(now))) if last else None
+
+
+def _without_future_year(text: str, now: datetime) -> str:
+    if _YEAR.fullmatch(value := text.strip()) and value > f"{now.year:04d}":
+        raise InvalidInput(f"The year {value} is in the future.")
+    return text
+
+
 class PastVault(NamedTuple):
     """The vault as it was at a revision, and a caller with the clock of that time.
 
@@ -226,10 +273,10 @@ class PastVault(NamedTuple):
 def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
     """Open the vault at a commit, a unique commit prefix, a tag or a date.
 
-    A date means the last commit at or before it. The clock of the result is the time of the commit, or the end of the
-    given date, but never later than now. Raise NotFound if the branch has no such commit or begins later,
-    AmbiguousId for a prefix of several commits, InvalidInput for an impossible date, and NotPermitted for an agent if
-    something was forgotten on request since then.
+    A date means the last commit at or before it, joined with what other clones had committed by then. The clock of the
+    result is the time of the commit, or the end of the given date, but never later than now. Raise NotFound if the
+    branch has no such commit or begins later, AmbiguousId for a prefix of several commits, InvalidInput for an
+    impossible date, and NotPermitted for an agent if something was forgotten on request since then.
     """
     point = point_at(vault, text, caller.now)
     if point is None:

@@ -30,6 +30,7 @@ from clawmem.model.pages.daily import HIDDEN_LINE
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import LONGEST_SUBJECT, subject_line
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
+from clawmem.model.records.session import DEFAULT_AGENT, HIDDEN_WORDS, session_path
 from clawmem.vault.exchange.create import shallow_commits
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.history.points import is_shallow
@@ -90,12 +91,19 @@ def without_forgotten(vault: Vault, index: Index, entries: Iterable[HistoryEntry
     def shown(entry: HistoryEntry) -> HistoryEntry:
         tells = not gone.isdisjoint((*entry.facts, *entry.supersedes))
         tells = tells or any(f"({name})" in entry.subject for name in places)
-        if not tells and not (entry.op == NOTE and _is_hidden(vault, entry)):
+        if not tells and not (entry.op == NOTE and _is_hidden(vault, entry)) and not _hides_words(vault, entry):
             return entry._replace(entities=tuple(name for name in entry.entities if name not in places))
         did = entry.subject if entry.op == FORGET else f"{entry.subject.partition('(')[0]}: {_GONE}"
         return entry._replace(subject=did, entities=tuple(name for name in entry.entities if name not in places))
 
     return tuple(map(shown, entries))
+
+
+def _hides_words(vault: Vault, entry: HistoryEntry) -> bool:
+    """Return whether the session of an entry had words that were to be forgotten: its subject may have them, too."""
+    if not (entry.op or "").startswith("session") or entry.session is None:
+        return False
+    return HIDDEN_WORDS in (vault.read_text(session_path(entry.agent or DEFAULT_AGENT, entry.session)) or "")
 
 
 def _is_hidden(vault: Vault, entry: HistoryEntry) -> bool:

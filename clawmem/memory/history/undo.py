@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
@@ -181,24 +181,10 @@ def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry
         return latest
     earlier = [entry for entry in entries[:-1] if entry.op != UNDO and entry.commit != latest.undoes]
     further = f" To go further back: `clawmem undo {earlier[-1].commit[:12]}`." if earlier else ""
-    if _restores_undone_change(latest, entries):
-        raise Refused(
-            f"Nothing to undo: the undo of the latest change of {fact_id} was undone itself, by {latest.commit[:12]}.",
-            f"To undo that change again: `clawmem undo {latest.commit[:12]}`.{further}",
-        )
     raise Refused(
-        f"Nothing to undo: the latest change of {fact_id} was undone already, by {latest.commit[:12]}.",
-        f"To bring it back: `clawmem undo {latest.commit[:12]}`.{further}",
+        f"Nothing to undo: the latest change of {fact_id} is an undo already, {latest.commit[:12]}.",
+        f"To take that back: `clawmem undo {latest.commit[:12]}`.{further}",
     )
-
-
-def _restores_undone_change(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -> bool:
-    """Return whether the latest undo restored a change: it reversed an undo, or an undo of an undo of an undo."""
-    by_name = {entry.commit: entry for entry in entries}
-    back, undone = True, by_name.get(latest.undoes or "")
-    while undone is not None and undone.op == UNDO:
-        back, undone = not back, by_name.get(undone.undoes or "")
-    return not back
 
 
 def _check_undoable(entry: HistoryEntry) -> None:

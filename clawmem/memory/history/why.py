@@ -82,9 +82,8 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         found = fact_history(history, wanted)
         begins = shallow_starts(history, wanted)
-        histories: Mapping[str, Sequence[HistoryEntry]] = found
-        if caller and caller.agent:
-            histories = {name: without_forgotten(vault, index, entries) for name, entries in found.items()}
+        histories: Mapping[str, Sequence[HistoryEntry]]
+        histories = {name: without_forgotten(vault, index, entries) for name, entries in found.items()}
         if index.is_restricted:
             histories = {name: [*seen_by_viewer(index, entries)] for name, entries in histories.items()}
             begins = {name: without_words(entry) for name, entry in begins.items()}

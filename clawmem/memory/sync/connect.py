@@ -98,6 +98,10 @@ def _first_sync(vault: Vault, address: str, caller: Caller, on_progress: OnProgr
         result = sync(vault, caller, SyncOptions(allow_unrelated=is_empty), on_progress)
         if result.problem is not None:
             raise result.problem
+        # A plain `git pull` and `git push` of a person know where to.
+        own = (vault.head().branch or "").removeprefix("refs/heads/")
+        vault.git.run("config", f"branch.{own}.remote", name)
+        vault.git.run("config", f"branch.{own}.merge", f"refs/heads/{result.branch}")
     except BaseException:
         if not present:
             vault.git.run("remote", "remove", name)

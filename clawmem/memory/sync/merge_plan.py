@@ -18,14 +18,14 @@ from clawmem.model.merging.fields import FAIL, FILE, NEWEST, OURS, THEIRS, Merge
 from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import subject_line
+from clawmem.model.records.change import Change, subject_line
 from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.records.layout import CATALOG, is_owned
 from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.history.git_merges import add_unfinished_merges
-from clawmem.vault.history.merge_commit import DROP_MERGE_REF, Entries, fast_forward, write_merge
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF, PAST_REF, Entries, fast_forward, write_merge
 from clawmem.vault.history.points import (
     EMPTY_TREE,
     REGULAR_MODE,
@@ -34,6 +34,7 @@ from clawmem.vault.history.points import (
     commit_times,
     common_ancestors,
     diff_commits,
+    last_commits_at,
     read_versions,
     rescue_ref_update,
 )
@@ -301,6 +302,27 @@ def _refuse_path_clashes(plan: MergePlan, found: Versions) -> None:
 def plan_with_policy(vault: Vault, commits: tuple[str, str], conflict: str, relation: HistoryRelation) -> MergePlan:
     """Plan the merge of two commits, ours and theirs, by a policy."""
     return plan_merge(vault, commits, policy_for(vault, conflict, *commits), relation.common)
+
+
+def state_at(vault: Vault, moment: str) -> str | None:
+    """Return the last commit at or before an ISO time, or None.
+
+    If clones had commits by then that were merged later, it is a merge of these, to which no ref points."""
+    last = last_commits_at(vault, moment)
+    if not last:
+        return None
+    state = last[0]
+    for other in last[1:]:
+        commits = (state, other)
+        seconds = commit_times(vault, state)[0][0]
+        change = Change(subject_line(OP, "vault", f"joined {state[:12]} and {other[:12]}"), {})
+        try:
+            entries = plan_merge(vault, commits, policy_for(vault, NEWEST, *commits)).entries
+            state = write_merge(vault, commits, change, entries, seconds, ref=PAST_REF)
+        except (ClawmemError, OSError):
+            return state  # what cannot be joined is left out
+        vault.git.run("update-ref", "-d", PAST_REF)
+    return state
 
 
 class AppliedRemote(NamedTuple):

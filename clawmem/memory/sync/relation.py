@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import HistoryRewritten, Refused
+from clawmem.model.history.entry import SYNC
+from clawmem.model.language.text import visible
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.exchange.remote import tracking_ref
@@ -18,6 +20,7 @@ from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.memory.sync.merge_plan import MergePlan
+    from clawmem.model.merging.fields import MergeConflict
 
 
 class RemoteBranch(NamedTuple):
@@ -77,7 +80,7 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
     if side == HERE:
         discard_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
     if side is not None:
-        raise _rewritten_error(remote_branch.remote, side == HERE)
+        raise _rewritten_error(remote_branch.remote, remote_branch.branch, side == HERE)
 
 
 def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch) -> None:
@@ -91,12 +94,12 @@ def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch)
         discard_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
 
 
-def _rewritten_error(remote: str, here: bool) -> HistoryRewritten:
+def _rewritten_error(remote: str, branch: str, here: bool) -> HistoryRewritten:
     if here:
         return HistoryRewritten(
             f"{remote} still has the history from before a redaction here: merging it would restore the redacted text."
             " The fetched commits were deleted.",
-            f"Push the new history: `git push --force-with-lease {remote}`. Then clone again on all other machines.",
+            f"Push the new history: `git push --force {remote} HEAD:{branch}`. Then clone again on all other machines.",
         )
     return HistoryRewritten(
         f"{remote} has a redaction, and this clone still has the history from before it: merging them would restore"
@@ -112,7 +115,8 @@ _UNRELATED = (
 _SHALLOW = "This clone is shallow: fetch the rest with `git fetch --unshallow`, then run the command again."
 
 
-OP = "sync"
+OP = SYNC
+_DECIDED = "Decided:"
 # The maximum number of received commits that the message lists.
 MAX_SUBJECTS = 20
 
@@ -126,7 +130,7 @@ def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence
         f"- {other_id.old} was the id of two facts; one of them is {other_id.new} now" for other_id in merged.renamed
     ]
     decided += [f"- {twin.other} says the same as {twin.kept}, which is current for both" for twin in merged.twins]
-    body = "\n".join(["Received:", *received, *(["", "Decided:", *decided] if decided else [])])
+    body = "\n".join(["Received:", *received, *(["", _DECIDED, *decided] if decided else [])])
     facts = [conflict.fact for conflict in merged.conflicts if conflict.fact]
     facts += [other_id.new for other_id in merged.renamed] + [
         name for twin in merged.twins for name in (twin.kept, twin.other)
@@ -134,3 +138,17 @@ def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence
     rows = trailers(OP, facts=facts, agent=caller.agent, session=caller.session)
     filed = tuple(("Proposal", proposal) for proposal in merged.proposals)
     return Change(subject_line(OP, "vault", words), {}, (*rows, *filed), body, agent_author(caller.agent))
+
+
+def joined_elsewhere(vault: Vault, joins: Sequence[str]) -> tuple[list[MergeConflict], list[str]]:
+    """Return what some received merges say that they decided, and the ids of the proposals that they filed."""
+    from clawmem.model.merging.fields import ELSEWHERE, MergeConflict  # only where merges were received
+
+    conflicts, proposals = list[MergeConflict](), list[str]()
+    for commit in joins:
+        printed = vault.git.run("show", "-s", "--format=%b%x00%(trailers:key=Proposal,valueonly)", commit)
+        body, _, filed = printed.decode(errors="replace").partition("\0")
+        decided = body.partition(f"\n{_DECIDED}\n")[2].partition("\n\n")[0].splitlines()
+        conflicts += [MergeConflict(ELSEWHERE, "", None, visible(line.removeprefix("- "))) for line in decided]
+        proposals += filed.split()
+    return conflicts, proposals

@@ -64,7 +64,8 @@ class ReceivedCommits(NamedTuple):
     """The result of one fetch. `how` is `nothing`, `fast-forward` or `merge`; `received` is the number of commits.
 
     `head_after` is our branch afterwards, and `ahead` the number of commits that the remote lacked then.
-    `head_change` is for the index; `removals` are our facts that others removed or reworded."""
+    `head_change` is for the index; `removals` are our facts that others removed or reworded. `elsewhere` are conflicts
+    that received merges settled, and `asked` the proposals that they filed and nobody decided."""
 
     how: str = "nothing"
     received: int = 0
@@ -76,6 +77,8 @@ class ReceivedCommits(NamedTuple):
     ahead: int | None = None
     head_change: HeadChange | None = None
     removals: tuple[RemoteRemoval, ...] = ()
+    elsewhere: tuple[MergeConflict, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 class SyncResult(NamedTuple):
@@ -104,8 +107,11 @@ class SyncResult(NamedTuple):
 
     @property
     def conflicts(self) -> list[MergeConflict]:
-        """Return the conflicts of all merges."""
-        return [conflict for plan in self.plans for conflict in plan.conflicts]
+        """Return the conflicts of all merges, received ones, too."""
+        found = [conflict for plan in self.plans for conflict in plan.conflicts]
+        known = {conflict.says for conflict in found}
+        other = (conflict for commits in self.rounds for conflict in commits.elsewhere)
+        return [*found, *(conflict for conflict in other if conflict.says not in known)]
 
     @property
     def removals(self) -> list[RemoteRemoval]:
@@ -115,7 +121,8 @@ class SyncResult(NamedTuple):
     @property
     def proposals(self) -> list[str]:
         """Return the ids of the new proposals."""
-        return list(dict.fromkeys(proposal for plan in self.plans for proposal in plan.merged.proposals))
+        asked = (proposal for commits in self.rounds for proposal in commits.asked)
+        return list(dict.fromkeys((*(name for plan in self.plans for name in plan.merged.proposals), *asked)))
 
 
 def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProgress | None = None) -> SyncResult:
@@ -305,6 +312,13 @@ class _SyncRun:
 
             with writing(self.vault, self.caller, "summaries") as work:
                 regenerate_pages(work, taken.plan.merged.stale)
+        if relation.news.joins:
+            from clawmem.memory.proposals import read_proposals
+            from clawmem.memory.sync.relation import joined_elsewhere
+
+            conflicts, filed = joined_elsewhere(self.vault, relation.news.joins)
+            asked = {proposal.id for proposal in read_proposals(self.vault).open}.intersection(filed)
+            taken = taken._replace(elsewhere=tuple(conflicts), asked=tuple(sorted(asked)))
         return taken._replace(notices=(*taken.notices, *notices))
 
     def _merged(self, txn: Transaction, tip: str | None) -> tuple[ReceivedCommits, HistoryRelation]:

@@ -5,6 +5,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from clawmem.errors import InvalidInput
+from clawmem.model.language.question import COMMON_WORDS, search_words
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.named_tuple import NamedTuple
 
@@ -85,6 +86,20 @@ def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
         if not known.isdisjoint(_last_words(predicate.questions))
         and any(_asks(template, words, known) for template in predicate.questions)
     )
+
+
+def other_words(catalog: Catalog, question: str) -> dict[str, tuple[str, ...]]:
+    """Return what texts may have for the words by which a question asks for predicates: for `due` in "when is it due"
+    the phrases of `deadline`."""
+    words = _words(question)
+    known, found = frozenset(words), dict[str, tuple[str, ...]]()
+    for predicate in catalog.predicates.values():
+        templates = [template for template in predicate.questions if _asks(template, words, known)]
+        asking = {word for template in templates for run in _runs(template) for choices in run for word in choices}
+        names = (predicate.name.replace("_", " "), *predicate.phrases)
+        phrases = [name for name in names if not COMMON_WORDS.issuperset(search_words(name))]
+        found |= {word: (*found.get(word, ()), *phrases) for word in search_words(question) if word in asking}
+    return found
 
 
 def predicates_called(catalog: Catalog, question: str) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class Draft(NamedTuple):
     """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys.
 
     `title` is the title of the entity, if it is new. `line` is the line of the input that it comes from, if that
-    has many. `here` is the project in which an agent works: what is about the work there is about that."""
+    has many. `here` is the project of the repository: what is about the work there is about that."""
 
     fact: Fact
     entity: str | None = None

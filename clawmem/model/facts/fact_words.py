@@ -87,7 +87,7 @@ def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
     for key, label in _SAID:
         if text := _text(details.get(key)):
             yield label, text
-    if change := _reason_of_change(fact):
+    if change := reason_of_change(fact):
         yield "Because", change
     # That of a premise in brackets is the sentence itself.
     yield from (
@@ -131,15 +131,16 @@ def _has_reasons(fact: Fact) -> bool:
     return bool(fact.details or fact.links or fact.status == RETRACTED)
 
 
-def _reason_of_change(fact: Fact) -> str:
-    """Return why a person replaced or withdrew a fact; learned facts have only the reasons of the rules."""
+def reason_of_change(fact: Fact) -> str:
+    """Return why a person replaced or withdrew a fact, and why it was kept later; learned facts have only the reasons
+    of the rules."""
     if fact.status == RETRACTED and not is_revoked(fact):
         remark = (fact.metadata or {}).get("retracted")
         return _text(remark.get("reason")) if isinstance(remark, Mapping) else ""
     if fact.source_event is not None:
         return ""
-    generator = (link.reason for link in reversed(fact.links) if link.type in _REPLACING and link.reason)
-    return next((reason for reason in generator if not _is_of_rules(reason)), "")
+    found = (link.reason.strip() for link in fact.links if link.type in _REPLACING and link.reason)
+    return "; ".join(dict.fromkeys(reason for reason in found if not _is_of_rules(reason)))
 
 
 def _is_of_rules(reason: str) -> bool:
@@ -221,8 +222,7 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     remarks += ["never true"] if never else []
     remarks += [f"{since_or_from(fact)} {minute(fact.valid_from)}"] if fact.valid_from and not never else []
     remarks += [f"until {minute(fact.valid_to)}"] if fact.valid_to and not never else []
-    withdrawn = "withdrawn " if fact.status == RETRACTED and _reason_of_change(fact) else ""
-    remarks += [f"{withdrawn}{reason}" for reason in because(fact)]
+    remarks += because(fact)
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return remarks

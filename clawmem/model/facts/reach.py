@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.entity import slug
 
 if TYPE_CHECKING:
     from clawmem.model.facts.fact import Fact
 
 PROJECT, TEAM, FRAMEWORK, ORGANISATION = "project", "team", "framework", "organisation"
 SCOPES = (PROJECT, TEAM, FRAMEWORK, ORGANISATION)
+# The kinds of entity whose facts may be of a project that is called like them.
+OF_A_PROJECT = frozenset(("project", "company"))
 # The scope of a query that sees every workflow and project.
 EVERY_SCOPE = "all"
 _NEXT = "\t"
@@ -56,7 +59,7 @@ class Reach(NamedTuple):
         if self.scope in (PROJECT, TEAM):
             seen.append(_team(self.workflow))
         if self.scope == PROJECT and self.workflow is not None:
-            seen += [_project(project, workflow) for project in self.projects() for workflow in (self.workflow, None)]
+            seen += [_project(project, workflow) for project in self.called() for workflow in (self.workflow, None)]
         return tuple(seen)
 
     def ranges(self) -> tuple[tuple[str, str], ...]:
@@ -65,8 +68,14 @@ class Reach(NamedTuple):
             return ()
         return tuple(
             (_project(project, None), f"{PROJECT}:{canonical_project(project)}{_AFTER_NEXT}")
-            for project in self.projects()
+            for project in self.called()
         )
+
+    def called(self) -> tuple[str, ...]:
+        """Return the names of the query's project, with the words that mean it: a page or a person has those."""
+        projects = self.projects()
+        words = (slug(name) for project in projects for name in project_names(project))
+        return tuple(dict.fromkeys((*projects, *words)))
 
     def sees(self, realm: str) -> bool:
         """Return whether the query sees a realm."""
@@ -109,7 +118,7 @@ def label_of(realm: str, reach: Reach | None) -> str:
     kind, _, rest = realm.partition(":")
     if kind == PROJECT:
         project, _, workflow = rest.partition(_NEXT)
-        own = reach is not None and project in map(canonical_project, reach.projects())
+        own = reach is not None and project in map(canonical_project, reach.called())
         return "" if own else project_name(project) or workflow
     return rest if kind == TEAM and (reach is None or reach.workflow != rest) else ""
 
@@ -141,6 +150,34 @@ def canonical_project(project: str) -> str:
 def project_name(project: str) -> str:
     """Return the last part of a remote's URL or of a folder, without `.git`."""
     return project.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or project
+
+
+def project_names(project: str) -> tuple[str, ...]:
+    """Return the words by which a project is called: its own name, and the owner in the address of a remote."""
+    host, *path = canonical_project(project).split("/")
+    owner = path[:1] if "." in host.strip(".") and len(path) > 1 else []
+    return (project_name(project), *owner)
+
+
+def project_of_page(
+    entity: str, statement: str, of_facts: Collection[str], here: str | None, others: Collection[str], has_page: bool
+) -> str | None:
+    """Return the project that sees a statement on the page of a project or a company; None if everybody sees it.
+
+    `of_facts` are the projects of the facts of the page, `here` is the one in which it was said, which may have a page
+    of its own (`has_page`), and `others` are those that the vault knows. What has only the name of a page is seen in
+    each project that is called so."""
+    name, is_project = entity.rpartition("/")[2], entity.startswith("projects/")
+    own, *owner = [slug(text) for text in project_names(here)] if here else [""]
+    if here and (own.startswith(name) or name.startswith(own) or (is_project and here in of_facts)):
+        return here
+    if is_project and of_facts:
+        return min(of_facts)
+    if name in owner or any(name in map(slug, project_names(other)) for other in others):
+        return name
+    if is_project and here and own in slug(statement).split("-"):
+        return here
+    return name if is_project and here and has_page else None
 
 
 def check_scope(

@@ -11,7 +11,7 @@ from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, is_forgotten
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
-from clawmem.model.lifecycle.premises import without_record
+from clawmem.model.lifecycle.premises import deprecation, without_record
 from clawmem.model.records.strict_json import read_json
 
 LEARNED = "learned"
@@ -269,7 +269,10 @@ def _loss(kind: str, fact: Fact, again: str = "") -> str:
     if kind == RETRACTED:
         remark = (fact.metadata or {}).get("retracted")
         return f" was withdrawn{again}" + _because(remark.get("reason") if isinstance(remark, dict) else None)
-    return f" was archived{again} because it was not used" if kind == ARCHIVED else " was removed from the vault"
+    if kind != ARCHIVED:
+        return " was removed from the vault"
+    deprecated = deprecation(fact)
+    return f" was archived{again} because it was " + (f"deprecated until {deprecated[1]}" if deprecated else "not used")
 
 
 def _fate(fact: Fact) -> str:
@@ -284,8 +287,27 @@ def _alteration(old: Fact, new: Fact) -> str:
     keys = [key for key in before if before[key] != after[key]]
     parts = [_part(key, before[key], after[key]) for key in keys if key not in _NOT_SHOWN]
     if not parts:
-        return " has other links" if "links" in keys else " has other metadata"
+        return _remarked(before["metadata"] or {}, after["metadata"] or {}) or " has other links"
     return " changed: " + ", ".join(parts)
+
+
+# What a new remark in the metadata of a fact says of it; any other is named by its key.
+_REMARKS = {
+    "promoted": "was promoted",
+    "deprecated": "was deprecated",
+    "approved": "was approved",
+    "premises_confirmed": "still holds, as its premises were confirmed",
+    "check_failed": "failed its check",
+    "yields_to": "has an announced successor",
+}
+
+
+def _remarked(old: Mapping[str, object], new: Mapping[str, object]) -> str:
+    changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    others = [key.replace("_", " ") for key in changed if key not in new or key not in _REMARKS]
+    parts = [_REMARKS[key] for key in changed if key in new and key in _REMARKS]
+    parts += [f"has another {' and '.join(others)}"] if others else []
+    return f" {' and '.join(parts)}" if parts else ""
 
 
 def _part(key: str, old: object, new: object) -> str:

@@ -17,6 +17,7 @@ UNDO = "undo"
 REDACT = "redact"
 FORGET = "forget"
 NOTE = "note"
+SYNC = "sync"
 UNDOES = "Undoes"
 HOUSEKEEPING = frozenset((ACCESS, RIGHTS, "decay", "premises", "relate"))
 """What the heartbeat does to facts after somebody recorded them, and marks. It takes no part in the undo of a fact."""

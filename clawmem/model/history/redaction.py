@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from clawmem.model.facts.fact import REDACTED, RETRACTED, Fact
@@ -21,6 +22,7 @@ SHORTEST_REDACTION = 6
 _SAFE_BITS = 80
 _KEY = rb'"(?:%s)": (?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]), '
 _QUOTE = re.compile(_KEY % b"source_text|source_span")
+_TAGS = re.compile(rb', "tags": (\[[^\]]*\])')
 _TRIPLE = re.compile(_KEY % b"subject|predicate|object|relation_phrase")
 
 
@@ -49,20 +51,32 @@ def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def redacted(
-    data: bytes, wanted: Sequence[Needle], quoting: Collection[str] = (), stated: Collection[str] = ()
+    data: bytes,
+    wanted: Sequence[Needle],
+    quoting: Collection[str] = (),
+    stated: Collection[str] = (),
+    tags: Collection[tuple[str, str]] = (),
 ) -> bytes:
     """Return the data with each of the texts replaced by `[redacted]`, including texts that were cut off.
 
     The facts with the ids `quoting` and `stated` lose their quotes, and those of `stated` their triples: words that may
-    stand elsewhere for something else."""
+    stand elsewhere for something else. `tags` are ids with a tag that the fact loses."""
+    for name, tag in tags:
+        data = _on_lines(data, [name], partial(_TAGS.sub, partial(_without_tag, tag)))
     for ids, key in (({*quoting, *stated}, _QUOTE), (stated, _TRIPLE)):
-        data = _without(data, ids, key) if ids else data
+        data = _on_lines(data, ids, partial(key.sub, b"")) if ids else data
     return replace_needles(data, wanted, REDACTED.encode())
 
 
-def _without(data: bytes, ids: Collection[str], key: re.Pattern[bytes]) -> bytes:
+def _on_lines(data: bytes, ids: Collection[str], change: Callable[[bytes], bytes]) -> bytes:
+    """Return the data with the lines of some facts changed."""
     lines = rb'^\{"id": "(?:%s)",.*$' % "|".join(sorted(ids)).encode()
-    return re.sub(lines, lambda line: key.sub(b"", line[0]), data, flags=re.MULTILINE)
+    return re.sub(lines, lambda line: change(line[0]), data, flags=re.MULTILINE)
+
+
+def _without_tag(tag: str, tags: re.Match[bytes]) -> bytes:
+    kept = [name for name in json.loads(tags[1]) if name != tag]
+    return b', "tags": ' + json.dumps(kept, ensure_ascii=False).encode() if kept else b""
 
 
 def adjust_fact(fact: Fact, event: Event | None, remark: Mapping[str, Any], contained: bool) -> Fact:

@@ -4,7 +4,6 @@ Pages show the tiers of the first moment of a week, so that they do not change w
 """
 
 import re
-from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 
@@ -48,15 +47,6 @@ def iso_week(day: date) -> IsoWeek:
     year, week, weekday = day.isocalendar()
     first = day - timedelta(days=weekday - 1)
     return IsoWeek(f"{year:04d}-W{week:02d}", first, first + timedelta(days=6))
-
-
-def week_named(name: str) -> IsoWeek:
-    """Return the week of a name such as `2026-W47`. Raise InvalidInput for any other text."""
-    year, mark, week = name.strip().upper().partition("-W")
-    if mark and len(year) == 4 and len(week) == 2 and (year + week).isascii() and (year + week).isdigit():
-        with suppress(ValueError):
-            return iso_week(date.fromisocalendar(int(year), int(week), 1))
-    raise InvalidInput(f"'{name}' is not a week.", "Write the year and the ISO week, such as 2026-W47.")
 
 
 def last_full_week(now: datetime) -> IsoWeek:

@@ -86,6 +86,13 @@ _NOTED = r"(?i)\b(?:note[ds]?|wrote|written)\b"
 _OTHER_QUESTIONS = frozenset("where when who whom whose why which how".split())
 # Days to come: a text that was written earlier means other days by these words.
 _AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
+_HOME = re.compile(r"^\W*where\b[^?]*\b(?:live|lives|living)\b", re.IGNORECASE)
+_IN_USE = re.compile(
+    r"\b(?:be|been|go|goes|going|gone|went) live\b|\b(?:is|are|was|were) live\b(?! (?:at|in|on|under)\b)"
+    r"|\blive (?:site|stream|demo|show|music|system|data)\b",
+    re.IGNORECASE,
+)
+_LIVE = re.compile(r"\bliv(?:e|es|ed|ing)\b", re.IGNORECASE)
 _FIRST_PERSON = frozenset("i me my mine myself".split())
 
 
@@ -128,6 +135,16 @@ def kind_of_answer(question: str) -> re.Pattern[str] | None:
     if _OF_KIND.isdisjoint(word.lower() for word in _WORD.findall(question)):
         return None
     return answer_pattern(question)
+
+
+def asks_for_home(question: str) -> bool:
+    """Return whether a question asks where somebody lives."""
+    return _HOME.search(question) is not None
+
+
+def is_put_into_use(text: str) -> bool:
+    """Return whether a text has "live" only of a thing that is put into use: "The shop must be live in May."."""
+    return _IN_USE.search(text) is not None and _LIVE.search(_IN_USE.sub(" ", text)) is None
 
 
 def proper_names(question: str) -> frozenset[str]:
@@ -324,6 +341,14 @@ _PRIVATE = frozenset(
     "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
     "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
 )
+# What else of a life is nobody's business at work: home, money, and what somebody takes or must not have.
+_OF_LIFE = frozenset(
+    "apartment bank boyfriend debt flat gehalt geschwister girlfriend hochzeit household house income insurance "
+    "kitchen krankenkasse landlady landlord loan loans married medikament miete mortgage move moved moves moving "
+    "mutter neighbour neighbours partner pension phone religion rent rents salary savings schwester tax taxes umzug "
+    "vacation vater wage wages wohnung".split()
+)
+_MONEY = r"[€$£]\s?\d|\d[\d.,]*\s?(?:[€$£]|(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|kroner|kronor|yen)\b)"
 _OF_HEALTH = frozenset(
     "abendessen antibiotics arzt aspirin bake baking breakfast brunch cake cakes catering cook cooking dentist "
     "dessert dinner doctor dose drink drinks drug drugs eat eating eats essen food frühstück groceries hospital "
@@ -346,6 +371,13 @@ def is_technical(task: str) -> bool:
 def is_private(text: str) -> bool:
     """Return whether a text is about somebody's family or health."""
     return not _PRIVATE.isdisjoint(_words_of(text))
+
+
+def is_of_life(text: str) -> bool:
+    """Return whether a text is about somebody's family, health, home or money, and so none of a task at work."""
+    words = _words_of(text)
+    of_life = not (_OF_LIFE | _OF_HEALTH).isdisjoint(words) or re.search(_MONEY, text, re.IGNORECASE) is not None
+    return is_private(text) or (of_life and not is_technical(text))
 
 
 def _words_of(text: str) -> list[str]:

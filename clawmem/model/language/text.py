@@ -181,13 +181,6 @@ _VERBS = (
     "think thought, throw threw thrown, understand understood, wake woke woken, wear wore worn, "
     "win won, write wrote written"
 )
-# Verbs that are too common, or whose forms are too ambiguous, for a search.
-_COMMON_VERBS = (
-    "be was been, bear bore born, beat beat beaten, become became become, bet bet, cancel cancelled canceled, cut cut, "
-    "do did done, get got gotten, have had, hit hit, hurt hurt, let let, put put, quit quit, read read, rebuild "
-    "rebuilt, reread reread, rewrite rewrote rewritten, set set, sew sewed sewn, show showed shown, split split, tear "
-    "tore torn, wed wed"
-)
 # Singular and plural.
 _NOUNS = (
     "child children, man men, woman women, person people, foot feet, tooth teeth, mouse mice, wife wives, life lives"
@@ -201,11 +194,6 @@ def _groups(table: str) -> Iterator[tuple[str, ...]]:
 
 
 _BY_FORM = {form: tuple(dict.fromkeys(group)) for group in _groups(f"{_VERBS},{_NOUNS}") for form in group}
-
-
-def irregular_verbs() -> Mapping[str, tuple[str, ...]]:
-    """Return the past tense of each irregular verb, and its past participle where it differs."""
-    return {base: tuple(forms) for base, *forms in _groups(f"{_VERBS},{_COMMON_VERBS}")}
 
 
 def forms_of(word: str) -> tuple[str, ...]:

@@ -162,7 +162,9 @@ def succeed(new: Fact, olds: Iterable[Fact], link: str, reason: str | None, at: 
     changed = []
     for old in found:
         if old.id not in waiting:
-            changed.append(superseded(old, new.id, min(begins, at) if link == "supersedes" else begins))
+            # What is only worded anew was true: it ends now where it began after what its new words say.
+            ends = min(begins, at) if link == "supersedes" else at if begins <= (old.valid_from or "") else begins
+            changed.append(superseded(old, new.id, ends))
         elif (announced_successor(old) or ("",))[0] not in waiting:
             changed.append(ending_later(old, new.id, begins, reason))
     added = tuple(FactLink(link, old.id, reason, at) for old in changed if old.superseded_by == new.id)

@@ -241,9 +241,8 @@ def break_circles(facts: Facts, base: Mapping[str, FiledFact]) -> Iterator[Merge
         before = base[oldest].fact.valid_to if oldest in base and base[oldest].fact.is_current else None
         replace_fact(facts, fact._replace(status=ACTIVE, superseded_by=None, valid_to=before))
         _contradict(facts, by, oldest)
-        text = (
-            f"{' and '.join(sorted(members))} replaced each other; the later decision wins and {oldest} is active again"
-        )
+        names = " and ".join(sorted(members))
+        text = f"{names} replaced each other; the later decision wins and {oldest} is active again: {fact.fact}"
         yield MergeConflict(CIRCLE, path, oldest, text)
 
 

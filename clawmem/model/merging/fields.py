@@ -29,6 +29,8 @@ POLICIES = (NEWEST, OURS, THEIRS, REVIEW, FAIL)
 # be merged, an event that one side took back and the other learned from.
 SUCCESSORS, WORDING, VALUES, CIRCLE = "successors", "wording", "values", "circle"
 TEXT, SETTING, FILE, EVENT = "text", "setting", "file", "event"
+# One that a merge on another machine settled.
+ELSEWHERE = "elsewhere"
 
 
 class MergePolicy(NamedTuple):

@@ -198,10 +198,8 @@ def _page(file: FileVersions, texts: _Texts, is_note: bool = False) -> MergedFil
 
 def _task(file: FileVersions, texts: _Texts) -> MergedFile:
     merged = merge_task(None if file.base is None else texts[0], texts[1], texts[2], file.policy.side)
-    items = _conflicts(TEXT, file.path, merged.conflicts)
-    if merged.rival:
-        items = (*items, MergeConflict(SETTING, file.path, None, f"{file.path} is {merged.rival}"))
-    return MergedFile(merged.text.encode(), items)
+    named = (MergeConflict(SETTING, file.path, None, f"{file.path} {words}") for words in merged.rivals)
+    return MergedFile(merged.text.encode(), (*_conflicts(TEXT, file.path, merged.conflicts), *named))
 
 
 def _yaml(file: FileVersions, texts: _Texts) -> MergedFile:

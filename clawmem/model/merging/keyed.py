@@ -163,11 +163,11 @@ _BOX = re.compile(r"(?P<before>\s*(?:[-*+]|\d+[.)])\s+\[)(?P<mark>[ xX])(?P<afte
 
 
 class MergedTask(NamedTuple):
-    """The merged page, the number of places with two versions, and a sentence where the states were in conflict."""
+    """The merged page, the number of places with two versions, and a clause for each key with two values."""
 
     text: str
     conflicts: int = 0
-    rival: str = ""
+    rivals: tuple[str, ...] = ()
 
 
 def merge_task(base: str | None, ours: str, theirs: str, side: str | None) -> MergedTask:
@@ -178,12 +178,12 @@ def merge_task(base: str | None, ours: str, theirs: str, side: str | None) -> Me
     stays as a comment. The result is symmetric in both sides."""
     report = TextMergeReport()
     base, ours, theirs = (page.replace("\r\n", "\n") for page in (base or "", ours, theirs))
-    ours, theirs, rival = _agreed_keys(base, ours, theirs, side)
+    ours, theirs, rivals = _agreed_keys(base, ours, theirs, side)
     before, text, other = _agreed_boxes(base, ours, theirs)
     old, mine, yours = (divided(page) for page in (before, text, other))
     front = merge_lines(old[0], mine[0], yours[0], keeping_keys(report, side))
-    body = merge_lines(old[1], mine[1], yours[1], _box_rule(prose_rule(report, side)))
-    return MergedTask(front + body, report.conflicts, rival)
+    body = merge_lines(old[1], mine[1], yours[1], prose_rule(report, side))
+    return MergedTask(front + body, report.conflicts, rivals)
 
 
 def divided(page: str) -> tuple[str, str]:
@@ -192,7 +192,7 @@ def divided(page: str) -> tuple[str, str]:
     return (page[: len(page) - len(body)], body) if front is not None else ("", page)
 
 
-def _agreed_keys(base: str, ours: str, theirs: str, side: str | None) -> tuple[str, str, str]:
+def _agreed_keys(base: str, ours: str, theirs: str, side: str | None) -> tuple[str, str, tuple[str, ...]]:
     """Return both sides with the same lines for each key that both changed differently, and what is said about it."""
     before, record, other = key_lines(base), key_lines(ours), key_lines(theirs)
     rivals = [
@@ -201,6 +201,8 @@ def _agreed_keys(base: str, ours: str, theirs: str, side: str | None) -> tuple[s
         if len({before.get(key), record.get(key), other.get(key)}) == 3
     ]
     mine = side == OURS if side else _stands_first(before, record, other)
+    stands, fell = (_state(each) for each in ((record, other) if mine else (other, record)))
+    says = [f"is {stands}; another machine had {fell}"] if {"state", "holder"} & {*rivals} else []
     for key in rivals:
         first, second = record.get(key), other.get(key)
         if key not in _STANDING and side is None:
@@ -209,12 +211,11 @@ def _agreed_keys(base: str, ours: str, theirs: str, side: str | None) -> tuple[s
             mine_here = mine
         kept, gone = (first, second) if mine_here else (second, first)
         remark = [f"{REMARK}{gone.splitlines()[0]}"] if gone and kept and side is None else []
+        if remark and key not in _STANDING:
+            says.append(f"has {_bare(kept or '')}; another machine had {_bare(gone or '')}")
         lines = [*remark, *(kept or "").splitlines()]
         ours, theirs = with_lines(ours, key, lines), with_lines(theirs, key, lines)
-    if "state" not in rivals and "holder" not in rivals:
-        return ours, theirs, ""
-    kept_side, gone_side = (record, other) if mine else (other, record)
-    return ours, theirs, f"{_says(kept_side)}; another machine had {_says(gone_side)}"
+    return ours, theirs, tuple(says)
 
 
 def _stands_first(before: dict[str, str], record: dict[str, str], other: dict[str, str]) -> bool:
@@ -234,11 +235,19 @@ def _rank(state: str) -> tuple[int, str]:
 
 
 def _word(side: dict[str, str], key: str) -> str:
-    return side.get(key, "").partition(":")[2].partition(" #")[0].strip().strip("\"'").lower()
+    return _value(side.get(key, "")).lower()
 
 
-def _says(side: dict[str, str]) -> str:
-    state, holder = _word(side, "state") or "without a state", _word(side, "holder")
+def _value(line: str) -> str:
+    return line.partition(":")[2].partition(" #")[0].strip().strip("\"'")
+
+
+def _bare(lines: str) -> str:
+    return lines.splitlines()[0].partition(" #")[0].replace(":", "", 1).strip()
+
+
+def _state(side: dict[str, str]) -> str:
+    state, holder = _word(side, "state") or "without a state", _value(side.get("holder", ""))
     return f"{state} ({holder})" if holder else state
 
 
@@ -267,23 +276,3 @@ def _marked(text: str, words: str, mark: str) -> str:
         return f"{found['before']}{mark}{found['after']}" if found and same else line
 
     return "\n".join(map(row, text.split("\n")))
-
-
-def _box_rule(otherwise: ConflictRule) -> ConflictRule:
-    """Return the rule for a task's text: where one side checked a box and the other changed its words, take both."""
-
-    def settle(before: Lines, items: Lines, other: Lines) -> Lines:
-        if [len(side) for side in (before, items, other)] != [1, 1, 1]:
-            return otherwise(before, items, other)
-        was, mine, yours = (_BOX.fullmatch(side[0]) for side in (before, items, other))
-        if was is None or mine is None or yours is None:
-            return otherwise(before, items, other)
-        words = [(box["before"], box["after"]) for box in (was, mine, yours)]
-        if words[0] not in words[1:]:
-            return otherwise(before, items, other)
-        kept = words[2] if words[1] == words[0] else words[1]
-        changed = (mine["mark"] != " ") != (was["mark"] != " ") or (yours["mark"] != " ") != (was["mark"] != " ")
-        mark = {True: "x", False: " "}[(was["mark"] != " ") != changed]
-        return [f"{kept[0]}{mark}{kept[1]}"]
-
-    return settle

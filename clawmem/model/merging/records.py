@@ -77,23 +77,38 @@ def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[byt
     """A proposal: what was approved wins over what was rejected, and that over what is open."""
     merged = merge_mappings(base, ours, theirs, 1)
 
-    def join(pair: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
-        return max(pair, other, key=lambda ruling: (_STATES.get(ruling[0], -1), canonical(ruling[1])))
+    def join(ruling: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        # At the same time the smaller id wins, as where facts replaced each other.
+        by_winner = sorted((ruling, other), key=lambda each: (_decision(each, "winner"), canonical(each)))
+        return max(by_winner, key=lambda each: (_STATES.get(each.get("status", ""), -1), _decision(each, "at")))
 
-    known = (base.get("status"), base.get("decided")) if base else MISSING
-    rulings = [(side.get("status"), side.get("decided")) for side in (ours, theirs)]
-    status, decided = three_way(known, rulings[0], rulings[1], join)
-    merged["status"] = status
-    merged.pop("decided", None)
-    if decided is not None:
-        merged["decided"] = decided
-    others = [other for state, other in rulings if other not in (None, decided) and state != OPEN]
+    known = _ruling(base) if base else MISSING
+    rulings = [_ruling(side) for side in (ours, theirs)]
+    ruling = three_way(known, rulings[0], rulings[1], join)
+    merged = {key: value for key, value in merged.items() if key not in _RULING} | ruling
+    decided = ruling.get("decided")
+    others = [
+        other["decided"] for other in rulings if other.get("decided") not in (None, decided) and other["status"] != OPEN
+    ]
     if others:
         merged["also_decided"] = more_complete(others[0], merged.get("also_decided"))
     try:
         return render_proposal(proposal_from_record(merged))
     except InvalidInput:
         return None
+
+
+_RULING = ("status", "decided", "says", "fact", "entity")
+
+
+def _ruling(side: Record) -> dict[str, Any]:
+    """Return what a decision says: it says which fact of a conflict holds."""
+    return {key: side[key] for key in _RULING if key in side}
+
+
+def _decision(ruling: Record, key: str) -> str:
+    decided = ruling.get("decided")
+    return str(decided.get(key) or "") if isinstance(decided, Mapping) else ""
 
 
 def merged_digestion(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:

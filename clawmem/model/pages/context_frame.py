@@ -42,12 +42,10 @@ FIXED: Mapping[str, int] = {
     "\n": 1,
     "(left out: ": 4,
     " --limit ": 3,
-    ", of Always ": 4,
     "` shows them)\n": 4,
     "## Always\n": 3,
     "## Facts for this question\n": 6,
     "## Nearest, no answer\n": 7,
-    "(left out of Nearest, no answer: ": 10,
     "## Said before\n": 4,
     "## Noted before\n": 5,
     "## Connected\n": 3,
@@ -62,36 +60,14 @@ FIXED: Mapping[str, int] = {
     "## What you are working on\n": 7,
     "## Your recent notes\n": 5,
     "## Guardrails\n": 4,
-    "(left out of Guardrails: ": 7,
     "## Lessons\n": 3,
-    "(left out of Lessons: ": 6,
     "## Precedents\n": 5,
-    "(left out of Precedents: ": 8,
     "## In this scope\n": 5,
     "## From the organisation\n": 5,
     "## What held before\n": 5,
-    "(left out of What held before: ": 8,
-    "(left out of In this scope: ": 8,
     "(left out of Always: ": 6,
-    "(left out of Facts for this question: ": 9,
-    "(left out of Said before: ": 7,
-    "(left out of Noted before: ": 8,
-    "(left out of In the days asked about: ": 10,
-    "(left out of Written by people: ": 8,
-    "(left out of Fresh in use: ": 8,
-    "(left out of Used lately: ": 7,
-    "(left out of Known: ": 6,
-    "(left out of In the past: ": 8,
-    "(left out of Who you are: ": 8,
-    "(left out of How you work: ": 8,
-    "(left out of What you are working on: ": 10,
-    "(left out of Your recent notes: ": 8,
     "; `clawmem list --tier hot": 9,
-    "; `clawmem list --tier warm": 9,
-    "; `clawmem list --tier cold": 9,
-    "; `clawmem list": 6,
-    "; `clawmem entity show NAME": 8,
-    "; `clawmem context --budget 4000": 11,
+    "; `clawmem context --budget ": 9,
     "; `clawmem recall": 6,
     " --all": 2,
 }
@@ -147,16 +123,14 @@ def aside(sentence: str) -> FramePart:
     return count_tokens(f"({servable(sentence)})\n")
 
 
-def total_remark(number: int, more: str, name: str = "", among: int = 0, limit: int = 0) -> FramePart:
-    """Return one remark on all lines left out.
-
-    `among` of them belong to the most important section, `name`. `limit` is an option of the command, if not 0.
-    """
-    part = (f", of {name} ", str(among)) if among else ()
-    option = (" --limit ", str(limit)) if limit else ()
-    if more.startswith(_RECALL) and more.endswith(_ALL):
+def total_remark(number: int, more: str, limit: int) -> FramePart:
+    """Return one remark on all lines left out. `limit` is an option of the command that shows them, if that recalls."""
+    command, _, last = more.rpartition(" ")
+    if more.startswith(_RECALL):
         asked = more.removeprefix(_RECALL).removesuffix(_ALL)
-        command: tuple[str, ...] = (f"; `{_RECALL}", asked, _ALL)
+        pieces = [f"; `{_RECALL}", asked, *([_ALL] if more.endswith(_ALL) else []), " --limit ", str(limit)]
+    elif last.isdigit():
+        pieces = [f"; `{command} ", last]
     else:
-        command = (f"; `{more}",)
-    return count_tokens("(left out: ", str(number), *part, *command, *option, "` shows them)\n")
+        pieces = [f"; `{more}"]
+    return count_tokens("(left out: ", str(number), *pieces, "` shows them)\n")

@@ -11,8 +11,6 @@ from clawmem.model.pages.context_frame import FramePart
 # The row number of a fact, or the name of another unit.
 Key = int | str
 Shown = Mapping[Key, str]
-# Remarks may reserve this part of the budget; if they need more, one remark covers all sections.
-_REMARKS_SHARE = 1 / 4
 _ASIDE_SHARE = 1 / 2
 # The part of the budget that may stay unused if there is more to say, and the fewest units of a section of which one is
 # replaced to use it.
@@ -63,20 +61,6 @@ class Section(NamedTuple):
     in_time: bool = False
 
 
-class OmittedHint(NamedTuple):
-    """The commands that show everything left out of all sections: facts, and other lines.
-
-    If both are the same, one remark covers all sections but the one that leads, and names the command with a `--limit`
-    for all lines, shown or not.
-    """
-
-    facts: str = "clawmem list"
-    others: str = "clawmem context --budget 4000"
-
-
-DEFAULT_HINT = OmittedHint()
-
-
 class FilledSection(NamedTuple):
     """A section's included units, the number of lines left out that no earlier section counts, and those of them that
     it offered."""
@@ -104,15 +88,15 @@ def pack(
     heading: FramePart,
     sections: Sequence[Section],
     budget: int,
-    more: OmittedHint = DEFAULT_HINT,
+    more: str,
     aside: FramePart | None = None,
 ) -> PackedContext:
     """Spend the budget on the sections in their turns. A unit that does not fit is left out; smaller ones may follow.
 
     Every line ends in a newline and does not start with white space, so no token crosses lines, and the total is the
-    sum of the lines. If there is no room for one remark per section, one remark covers all facts, and another one
-    everything else if it fits. The `aside` comes before the remarks if it takes at most half of the free tokens.
-    Raise InvalidInput, with the least budget, if the frame or a `whole` section does not fit.
+    sum of the lines. `more` is the command that shows what is left out of all sections but the one that leads. The
+    `aside` comes before the remarks if it takes at most half of the free tokens. Raise InvalidInput, with the least
+    budget, if the frame or a `whole` section does not fit.
     """
     try:
         return _packed(heading, sections, budget, more, aside)
@@ -142,19 +126,12 @@ def _fits(packed: Callable[[int], PackedContext], budget: int) -> bool:
 
 
 def _packed(
-    heading: FramePart, sections: Sequence[Section], budget: int, more: OmittedHint, aside: FramePart | None
+    heading: FramePart, sections: Sequence[Section], budget: int, more: str, aside: FramePart | None
 ) -> PackedContext:
     free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
     free -= sum(part.tokens for part in asides)
-    reserves = {section.title: _reserve(section) for section in sections}
-    if more.facts == more.others:
-        filled, remarks = _with_joint_remark(sections, free, budget, more)
-    elif sum(reserves.values()) > free * _REMARKS_SHARE:
-        filled, remarks = _with_one_remark(sections, free, budget, more)
-    else:
-        filled = _fill(sections, free - sum(reserves.values()), reserves)
-        remarks = _remarks(sections, filled)
+    filled, remarks = _filled_with_remarks(sections, free, budget, more)
     remarks = [*asides, *remarks]
     parts = [frame.opening(), heading, *remarks, frame.closing()]
     parts += [frame.title(section.title) for section in filled if section.units]
@@ -173,59 +150,28 @@ def render_context(packed: PackedContext, words: Mapping[Key, str]) -> str:
     return "".join(body).removesuffix("\n")
 
 
-def _reserve(section: Section) -> int:
-    """Return the most tokens that the section's remark can take."""
-    if section.whole:
-        return 0
-    return frame.remark(section.title, section.total or _MANY, section.more).tokens
-
-
-def _with_one_remark(
-    sections: Sequence[Section], free: int, budget: int, more: OmittedHint
-) -> tuple[list[FilledSection], list[FramePart]]:
-    filled = _fill(sections, free, {})
-    numbers = _missing(sections, filled)
-    command = more.facts if numbers[0] else more.others
-    leader = next((section.title for section in sections if section.leads), "")
-    plain, named = (frame.total_remark(_MANY, command, leader, most).tokens for most in (0, _MANY if leader else 0))
-    needed = named if any(numbers) else 0
-    if free < needed:
-        short = f"A budget of {counted(budget, 'token')} is too small."
-        raise InvalidInput(short, ".")
-    if not any(numbers):
-        return filled, []
-    filled = _fill(sections, free - plain, {})
-    if _lacking(sections, filled):  # naming the section takes room, too
-        filled = _fill(sections, free - named, {})
-    lacking = _lacking(sections, filled)
-    left = free - _spent(sections, filled)
-    remarks = []
-    for number, command, among in zip(_missing(sections, filled), more, (lacking, 0), strict=True):
-        remark = frame.total_remark(number, command, leader, among)
-        if number and remark.tokens <= left:
-            remarks.append(remark)
-            left -= remark.tokens
-    return filled, remarks
-
-
-def _with_joint_remark(
-    sections: Sequence[Section], free: int, budget: int, more: OmittedHint
+def _filled_with_remarks(
+    sections: Sequence[Section], free: int, budget: int, more: str
 ) -> tuple[list[FilledSection], list[FramePart]]:
     """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
-    joint = frame.total_remark(_MANY, more.others, limit=_MANY).tokens
-    leading = {section.title: _reserve(section) for section in sections if section.leads}
+    joint = frame.total_remark(_MANY, more, _MANY).tokens
+    leading = {
+        section.title: frame.remark(section.title, section.total or _MANY, section.more).tokens
+        for section in sections
+        if section.leads
+    }
     room = free - joint
     # What a leading section does not need for its remark, it may use: only room that there is can be reserved.
     reserved = leading if sum(leading.values()) <= room else {}
     filled = _fill(sections, max(room - sum(reserved.values()), 0), reserved)
-    remarks = _joint_remarks(sections, filled, more)
+    remarks = _remarks(sections, filled, more)
     if _spent(sections, filled) + sum(remark.tokens for remark in remarks) > free:
         filled = _fill(sections, 0, {})
-        remarks = _joint_remarks(sections, filled, more)
+        remarks = _remarks(sections, filled, more)
     missing = sum(unit.tokens for section in filled for unit in section.missing)
     if free >= 0 and missing <= joint:  # there may be room without a remark
         complete = _fill(sections, free, {})
-        if not _joint_remarks(sections, complete, more):
+        if not _remarks(sections, complete, more):
             return complete, []
     needed = _spent(sections, filled) + sum(remark.tokens for remark in remarks)
     if free < needed:
@@ -238,7 +184,7 @@ def _spent(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
     return sum(_cost(section, other_section.units) for section, other_section in zip(sections, filled, strict=True))
 
 
-def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: OmittedHint) -> list[FramePart]:
+def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: str) -> list[FramePart]:
     remarks, others = [], 0
     for section, other_section in zip(sections, filled, strict=True):
         if not section.leads:
@@ -246,30 +192,7 @@ def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection],
         elif other_section.left_out:
             remarks.append(frame.remark(other_section.title, other_section.left_out, section.more))
     everything = others + sum(len(other_section.units) for other_section in filled)
-    return [*remarks, *([frame.total_remark(others, more.others, limit=everything)] if others else [])]
-
-
-def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
-    """Return how many lines of the leading section were left out."""
-    return sum(other_section.left_out for section, other_section in zip(sections, filled, strict=True) if section.leads)
-
-
-def _missing(sections: Sequence[Section], filled: Sequence[FilledSection]) -> tuple[int, int]:
-    """Return how many facts, and how many other lines, all sections left out together, each counted once."""
-    everything = sum(other_section.left_out for other_section in filled)
-    others = 0
-    for section, other_section in zip(sections, filled, strict=True):
-        if section.total is None:
-            others += other_section.left_out - sum(isinstance(unit.key, int) for unit in other_section.missing)
-    return everything - others, others
-
-
-def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection]) -> list[FramePart]:
-    return [
-        frame.remark(other_section.title, other_section.left_out, section.more)
-        for section, other_section in zip(sections, filled, strict=True)
-        if other_section.left_out
-    ]
+    return [*remarks, *([frame.total_remark(others, more, everything)] if others else [])]
 
 
 def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[FilledSection]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE, Fact, with_vital_importance
-from clawmem.model.facts.reach import project_name as folder_name
+from clawmem.model.facts.reach import project_names
 from clawmem.model.language.languages import languages_of
 from clawmem.model.language.question import is_private, is_technical
 from clawmem.model.language.text import normal, one_line
@@ -37,6 +37,8 @@ _FOLDERS = {
 _NO_PROJECTS = frozenset("root tmp workspace app src code home projects".split())
 # The role of the project that the event of a proposition belongs to.
 HERE = "here"
+# The role of a project that a reader named and nobody did: what is said of it belongs to no other project.
+ELSEWHERE = "elsewhere"
 # The kind of the object of a predicate, by the type of its values in the catalog.
 _KIND_OF_VALUE = {"organisation": "company"}
 _COMPANY = frozenset(
@@ -64,7 +66,7 @@ _KIN = (
     r"cousin|aunt|uncle|niece|nephew|grand(?:mother|father|ma|pa)|friend|colleague|co-?worker|boss|manager|neighbou?r|"
     r"flatmate|roommate|landlord|landlady|client|customer|teacher|doctor|dentist"
 )
-_PERSON = re.compile(
+CLOSE_PERSON = re.compile(
     rf"(?:(?:[Mm]y|[Oo]ur|[Tt]he user['’]s) (?:[a-z-]+ )?(?:{_KIN}),? (?P<name>{_CAPITAL}(?: {_CAPITAL})?)"
     rf"|(?P<first>{_CAPITAL}(?: {_CAPITAL})?),? (?:is )?(?:my|our|the user['’]s) (?:[a-z-]+ )?(?:{_KIN})\b)"
 )
@@ -139,7 +141,7 @@ def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str
 def with_project(proposition: Proposition, event: Event) -> Proposition:
     """Return the proposition with the project that the event belongs to, if a transcript names one."""
     name = project_of_event(event)
-    if name is None:
+    if name is None or any(hint.role == ELSEWHERE for hint in proposition.entity_hints):
         return proposition
     return proposition._replace(entity_hints=(*proposition.entity_hints, EntityHint("project", name, HERE)))
 
@@ -176,6 +178,14 @@ def named_thing(text: str) -> EntityHint | None:
     return EntityHint("company", whole, "name") if company else None
 
 
+_RELATION_WORD = re.compile(rf"\b(?:{_KIN})\b", re.IGNORECASE)
+
+
+def relation_words(text: str) -> set[str]:
+    """Return the words for relations in a text, such as sister and client."""
+    return set(map(str.lower, _RELATION_WORD.findall(text)))
+
+
 _USER_FIRST = re.compile(r"[Tt]he user(?:['’]s)? ")
 
 
@@ -183,7 +193,7 @@ def thing_in_front(statement: str) -> EntityHint | None:
     """Return the company, project or person that a sentence begins with and calls so: "Corvid Labs pays on the 25th",
     "The Larder app uses SQLite", "My sister Ana lives in Bonn", "Omar owns the parser", "The user prefers tea"; or that
     it gives a name: "We are building an app called Tidemark"."""
-    words, person = statement.rstrip(".!?").split(), _PERSON.match(statement)
+    words, person = statement.rstrip(".!?").split(), CLOSE_PERSON.match(statement)
     if person:
         return EntityHint("person", person["name"] or person["first"], "named")
     if _USER_FIRST.match(statement):
@@ -208,6 +218,8 @@ _OF_PEOPLE = re.compile(
     r"joined|left|moved|apartment|bank|boss|car|cat|company|dentist|dinner|doctor|dog|flat|flight|garage|gym|hotel|house|insurance|"
     r"kitchen|landlord|landlady|lunch|mortgage|offices?|passport|pension|rent|salary|school|tax(?:es)?|vacation|vet|visa)\b"
 )
+# Who told it says nothing of what it is about.
+TELLS = re.compile(rf"{_SMALL_CAPITAL}(?: {_SMALL_CAPITAL})? [a-z]+(?: [a-z]+){{0,3}}: (?=\S)")
 # A name that a sentence begins with, or that its subject has: "Lars is", "Lars and Ana are", "The budget of Marmot".
 _SINGULAR = (
     r"(?:is|was|has|had|will|can|could|might|may|must|should|went|won|got|gave|said|told|took|made|wrote|"
@@ -222,20 +234,22 @@ _OF_NAME = re.compile(
 
 def is_of_repository(statement: str, project: str, user: str = "") -> bool:
     """Return whether a statement without a page of its own is about the work in a repository, or says that it is: not
-    about the `user`, people, an office or another thing with a name. `project` is the name of the repository."""
-    text, here = (normal(re.sub(r"[-_/.]", " ", words)) for words in (statement, project))
+    about the `user`, people, an office or another thing with a name. What names the owner of the repository's remote is
+    about the work, too."""
+    text, here, *owner = (normal(re.sub(r"[-_/.]", " ", words)) for words in (statement, *project_names(project)))
     if _SAYS_HERE.search(statement) or f" {here} " in f" {text} ":
         return True
     of_person = {*user.casefold().split()} - {"user"}
     if _OF_SPEAKER.search(statement) or is_private(statement) or not of_person.isdisjoint(text.split()):
         return False
+    statement = TELLS.sub("", statement, count=1) if TELLS.match(statement) else statement
     technical = is_technical(statement)
     if languages_of(statement) or (found := _OF_NAME.match(statement)) is None:
         return technical or not (languages_of(statement) or _OF_PEOPLE.search(statement))
     from clawmem.model.language.common_words import COMMON_WORDS  # most sentences begin with a thing
 
     name = next(filter(None, found.groups())).lower()
-    is_thing = is_technical(name) or (found["first"] is not None and name in COMMON_WORDS)
+    is_thing = name in owner or is_technical(name) or (found["first"] is not None and name in COMMON_WORDS)
     return is_thing and (technical or _OF_PEOPLE.search(statement) is None)
 
 
@@ -346,9 +360,12 @@ def usable_tags(words: object, statement: str) -> tuple[str, ...]:
 def _project_of(proposition: Proposition, event: Event) -> str | None:
     """Return the project in which it was said, so that no other project sees it; None for what is not about that."""
     project = (event.metadata or {}).get("project")
-    if not isinstance(project, str) or proposition.category in _OF_THE_PERSON:
+    elsewhere = proposition.category in _OF_THE_PERSON or any(
+        hint.role == ELSEWHERE for hint in proposition.entity_hints
+    )
+    if elsewhere or not isinstance(project, str):
         return None
-    of_work = proposition.category in OF_PROJECTS or is_of_repository(proposition.statement, folder_name(project))
+    of_work = proposition.category in OF_PROJECTS or is_of_repository(proposition.statement, project)
     return project if of_work else None
 
 
@@ -380,11 +397,10 @@ class Proposition(NamedTuple):
     """A statement proposed by an extractor; `source_text` is exactly the event's text at `span`.
 
     `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
-    Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
-    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
-    was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
-    `doubt` is why the trust is limited, as a clause. `asked` means that the speaker asked to keep it. `tags` are words
-    to ask for it by.
+    Y"). `corrects` means that the text begins with "No," or the like, and `anew` that it describes a change ("now").
+    `changes` are the known facts that it changes, as a model that was shown them said. `valid_from` and `valid_to`
+    are ISO days; confidence and importance are from 0 to 1. `doubt` is why the trust is limited, as a clause. `asked`
+    means that the speaker asked to keep it. `tags` are words to ask for it by.
     """
 
     statement: str
@@ -405,7 +421,6 @@ class Proposition(NamedTuple):
     ended: bool = False
     former: str | None = None
     said_at: str | None = None
-    scope: str | None = None
     corrects: bool = False
     anew: bool = False
     changes: tuple[FactChange, ...] = ()

@@ -195,7 +195,9 @@ def _verdict(fact: ScoredFact, terms: PromotionTerms, room: int, questions: int)
         return PromotionVerdict(fact, False, against, proposal=fact.proposal)
     if score < round(worth - terms.margin, 3):
         return PromotionVerdict(fact, False, f"its score is {score:.2f}, and {worth:.2f} is needed")
-    doubt = fact.doubt or (f"its score is {score:.2f}, just below the {worth:.2f} needed" if score < worth else None)
+    decimals = 2 if f"{score:.2f}" != f"{worth:.2f}" else 3
+    below = f"its score is {score:.{decimals}f}, just below the {worth:.{decimals}f} needed"
+    doubt = fact.doubt or (below if score < worth else None)
     if doubt and questions > 0:
         return PromotionVerdict(fact, False, doubt, waits=True)
     if doubt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Container, Mapping
 from datetime import date
 from typing import Annotated, Any
@@ -27,6 +28,15 @@ PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
 # The workflow of facts that a person made of what no reader had read.
 CANDIDATES = "heartbeat/candidates"
+# The detail of a candidate that a person approved in words of their own.
+REWORDED = "reworded"
+# The reason of a candidate that a person drops with one key.
+NOT_KEPT = "It is not worth keeping."
+_AGAINST_CONTENT = re.compile(
+    r"\b(?:not|never|isn't|wasn't|don't|doesn't) (?:\w+ ){0,2}(?:true|wanted|want|worth|need|needed)\b"
+    r"|\b(?:untrue|false|joke|joking|unwanted|private|secret)\b|^\W*(?:no|nope|never|wrong)\W*$",
+    re.IGNORECASE,
+)
 # A decision in the name of a conflict strategy, which no person made.
 BY_STRATEGY = "strategy "
 # The beginning of the id of an evaluation that decided.
@@ -119,6 +129,16 @@ def is_candidate(proposal: Proposal) -> bool:
     return proposal.fact is not None and proposal.fact.workflow == CANDIDATES
 
 
+def is_reworded(proposal: Proposal) -> bool:
+    """Return whether a person approved a candidate in words of their own."""
+    return bool((proposal.details or {}).get(REWORDED))
+
+
+def is_against_content(reason: str) -> bool:
+    """Return whether a reason for rejecting says that something is not true or not wanted."""
+    return _AGAINST_CONTENT.search(reason) is not None
+
+
 def stated_by(proposal: Proposal) -> tuple[str, ...]:
     """Return what a proposal would store: the words of its fact, what that quotes, and its line; of a request to forget
     the words that name it, but no single word, which names other things, too."""
@@ -132,9 +152,18 @@ def as_recorded(proposal: Proposal) -> Proposal:
     """Return a decided proposal as it is kept: of what was approved to be forgotten, without its words."""
     if proposal.kind != "forget" or proposal.status != APPROVED:
         return proposal
-    says, kept = f"Forget what {proposal.source_event} asks for", {"events": (proposal.details or {}).get("events", ())}
+    events = (proposal.details or {}).get("events", ())
     targets = tuple(target._replace(fact="") for target in proposal.targets)
-    return proposal._replace(says=says, why="It was asked for.", targets=targets, details=kept)
+    what = f"{counted(len(targets), 'fact')} and {counted(len(events), 'message')}"
+    says = f"Forget what {proposal.source_event} asks for: {what}"
+    return proposal._replace(says=says, why="It was asked for.", targets=targets, details={"events": events})
+
+
+def about_winner(proposal: Proposal, winner: Fact, entity: str) -> Proposal:
+    """Return the proposal of a conflict as one that says that this fact holds, instead of its other targets."""
+    others = "; ".join(target.fact for target in proposal.targets if target.id != winner.id)
+    fact = winner._replace(id=UNSET_ID, links=())
+    return proposal._replace(says=f"{winner.fact} (instead of: {others})", fact=fact, entity=entity)
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
@@ -154,7 +183,7 @@ def topic(does: str, fact: Fact) -> tuple[str, ...]:
 
 
 # What an approval of a finding about the wiki does, in its details under `action`.
-CONFIRM, JOIN_ENTITIES, ARCHIVE = "confirm", "join-entities", "archive"
+CONFIRM, JOIN_ENTITIES = "confirm", "join-entities"
 
 _DOES = {
     ADD: "adds:",
@@ -182,15 +211,9 @@ def action_words(proposal: Proposal) -> str:
     return _DOES.get(proposal.does, proposal.does)
 
 
-def _archive(details: _Details) -> str:
-    ids = details.get("facts")
-    return f"archives {counted(len(ids) if isinstance(ids, list) else 0, 'fact')} of {details.get('entity')}"
-
-
 _OF_WIKI: Mapping[str, Callable[[_Details], str]] = {
     CONFIRM: lambda _: "confirms the fact: it counts as used today",
     JOIN_ENTITIES: lambda record: f"merges the entity {record.get('from')} into {record.get('into')}",
-    ARCHIVE: _archive,
 }
 
 

@@ -149,6 +149,35 @@ def may_ask_to_forget(event: Event) -> bool:
     return noted or is_of_person(event)
 
 
+_TAKES_BACK = re.compile(
+    r"\W*(?:(?:no|oh|ah|oops|ups|ok|okay|hmm|sorry|actually|nein|ach|moment|perdón|pardon|non)\b\W*){0,4}"
+    r"(?:(?:scratch|strike|cancel|disregard) that\b|(?:ignore|disregard) (?:that|my last|what i (?:just )?said)\b|"
+    r"i (?:take that back|misspoke|misread|mistyped)\b|wait\W+(?:no\b(?! (?:problem|one|idea|way|worries|rush))|"
+    r"(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b|i was wrong)|streich das\b|ignorier das\b|"
+    r"ich nehme das zurück|warte\W+(?:nein|doch)\b|olvida lo que dije|borra eso|espera\W+no\b|annule ça|"
+    r"attends?\W+non\b)",
+    re.IGNORECASE,
+)
+
+
+def takes_back(text: str) -> bool:
+    """Return whether a message begins by taking back the one before it: "Actually, scratch that, keep 51"."""
+    return _TAKES_BACK.match(text) is not None
+
+
+def taken_back(events: Iterable[Event]) -> dict[str, Event]:
+    """Return for each of some messages, in order, the next one of the same speaker if that takes it back, by its id."""
+    last: dict[tuple[str | None, str | None], Event] = {}
+    found = {}
+    for event in events:
+        if event.role == "user" and event.kind == "message" and not event.recalled:
+            key = (event.session, event.speaker)
+            if key in last and takes_back(event.text):
+                found[last[key].id] = event
+            last[key] = event
+    return found
+
+
 def is_of_user(event: Event, user: Collection[str] = ()) -> bool:
     """Return whether the user says something here, and no other person; `user` are the names of the user."""
     return event.speaker is None or event.speaker.lower() in _THE_USER or event.speaker in user
@@ -271,9 +300,18 @@ _HEAD = 200
 _DATA = r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )"
 
 
+# The beginning of the source of an event that has the text of a digested document.
+OF_DOCUMENT = "document:"
+
+
 def is_silent(event: Event) -> bool:
     """Return whether nobody speaks in an event: it is a program's own record, such as that of a model's run."""
     return event.role == "system" or event.kind in SILENT_KINDS
+
+
+def is_document(event: Event) -> bool:
+    """Return whether an event has the text of a digested document: nobody speaks in it, and answers quote it."""
+    return event.kind == "attachment" and (event.source or "").startswith(OF_DOCUMENT)
 
 
 def is_speech(event: Event) -> bool:

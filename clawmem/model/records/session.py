@@ -27,6 +27,8 @@ UNREPORTED = "Ended by its program, without a report"
 """How the summary of a session begins that its agent did not end."""
 STATES = (OPEN, ENDED, ABANDONED, REVOKED)
 """`revoked`: a person withdrew what came from it; its summary and notes are kept, and neither served nor digested."""
+HIDDEN_WORDS = "[forgotten on request]"
+"""What stands in a record in place of a sentence that was to be forgotten."""
 PREFIX = "ses_"
 JUDGED = "judged"
 """The key of a record for `judged_mark`: what it hands on was searched for orders when the session ended."""

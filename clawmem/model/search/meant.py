@@ -2,6 +2,7 @@
 shorter one. Whom a question is about: which of the found facts are about the people and things that it names."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
@@ -18,9 +19,31 @@ _TOKEN = rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?"  # compiled where it is used: no 
 SPECIAL = re.compile(r"[\d@./_+-]")
 _ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another address
 _DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:1[89]|20)\d\d"), 4
-_ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
+_ENDING = re.compile(r"(?:ing|ed|en|es|[estny])$")
 _DOUBLED = re.compile(r"(.)\1$")
 _FEWEST = 3
+# A number may be written as words, each for a digit.
+_DIGITS = {
+    word: str(at % 10)
+    for at, word in enumerate(
+        "zero one two three four five six seven eight nine null eins zwei drei vier fünf sechs sieben acht neun cero "
+        "uno dos tres cuatro cinco seis siete ocho nueve zéro un deux trois quatre cinq six sept huit neuf".split()
+    )
+}
+_SPELLED_NUMBER = rf"(?i)\b(?:{'|'.join(_DIGITS)})(?:[ -](?:{'|'.join(_DIGITS)})\b){{2,18}}"
+_IDENTIFIER = re.compile(r"[\d@]")
+# Scripts whose letters are called by words that begin with them, and how consonants are written in one way.
+_BY_FIRST_LETTER = frozenset(("GREEK", "ARABIC", "HEBREW"))
+_SOUNDS = (
+    *(("x", "ks"), ("ph", "f"), ("sch|sh", "s"), ("[ck]h", "h"), ("zh", "z"), ("gh", "g"), ("[cq]", "k"), ("w", "v")),
+    *(("[aeiouyj]", ""), (r"(.)\1+", r"\1")),
+)
+# A telephone number with the code of its country, and without it.
+_ABROAD, _AT_HOME = re.compile(r"\+|00"), re.compile(r"0(?!0)")
+_COUNTRY = re.compile(
+    r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[05789]|9[679])\d"
+)
+_SPELLED_ADDRESS = r"[\w+-]++(?:(?:\.| dot )[\w+-]++)*+ ?(?:\(at\)|\[at\]| at ) ?[\w-]++(?:(?:\.| dot )[\w-]++)*+"
 # Words that say nothing of what is meant, in the languages in which a request is understood.
 _PLAIN = STOPWORDS | frozenset(
     "user users forget delete remove erase drop everything anything all old again please memory shared anymore longer "
@@ -63,9 +86,28 @@ def tokens_of(text: str) -> list[str]:
     return re.findall(_TOKEN, text)
 
 
+def as_written(text: str) -> str:
+    """Return a text with the addresses that it spells as they are written, "lars at fjord dot no" as `lars@fjord.no`,
+    and with the digits of a number in a row."""
+    text = re.sub(_SPELLED_ADDRESS, lambda found: _address(found[0]), text)
+    return re.sub(
+        _SPELLED_NUMBER, lambda found: "".join(_DIGITS[word] for word in re.split("[ -]", found[0].lower())), text
+    )
+
+
+def _address(spelled: str) -> str:
+    name, host = re.split(r" ?(?:\(at\)|\[at\]| at ) ?", spelled, maxsplit=1)
+    address = f"{name}@{host}".replace(" dot ", ".")
+    return address if "." in address.partition("@")[2] and (" dot " in spelled or " at " not in spelled) else spelled
+
+
 def means(words: Sequence[str], text: str) -> bool:
     """Return whether a text has all words, in any form. A longer name is not meant by a shorter one."""
-    return bool(words) and all(places_of(word, text, words) for word in words)
+    if not words or all(places_of(word, text, words) for word in words):
+        return bool(words)
+    if not any(map(_IDENTIFIER.search, words)) or (written := as_written(text)) == text:
+        return False
+    return all(places_of(word, written, words) for word in words)
 
 
 def places_of(word: str, text: str, words: Sequence[str]) -> list[int]:
@@ -99,12 +141,27 @@ def _spells(spelled: str, tokens: Sequence[str]) -> bool:
 
 def same_word(word: str, other: str) -> bool:
     """Return whether two words are forms of one, or spell one number, and not two names."""
-    text, two = word.casefold(), other.casefold()
+    text, two = _folded(word), _folded(other)
     if text == two or SPECIAL.search(text + two):
-        return text == two or (_is_number(text) and _is_number(two) and _digits(text) == _digits(two))
+        return text == two or (_is_number(text) and _is_number(two) and _same_number(text, two))
     if word[0].isupper() and other[0].isupper() and text != two + "s" and not _of_one_noun(text, two):
         return False
     return min(len(text), len(two)) > 2 and max(len(text), len(two)) > 3 and _stem(text) == _stem(two)
+
+
+def _folded(word: str) -> str:
+    return word.casefold() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
+
+
+def _same_number(number: str, other: str) -> bool:
+    """Return whether two numbers have the same digits, but for the code of the country."""
+    if _AT_HOME.match(number):
+        number, other = other, number
+    digits, home = _digits(number), _digits(other)
+    if not (_ABROAD.match(number) and _AT_HOME.match(other)):
+        return digits == home
+    code = digits.removeprefix("00").removesuffix(home[1:])
+    return digits.endswith(home[1:]) and _COUNTRY.fullmatch(code) is not None
 
 
 def _is_form(word: str, other: str, text: str) -> bool:
@@ -117,6 +174,29 @@ def _is_form(word: str, other: str, text: str) -> bool:
     names = word[0].isupper() and other[0].isupper()
     codes = (code for code in languages_of(text) if not names or "names_inflected" in rows(code))
     return any(root(code, one) == root(code, two) for code in codes)
+
+
+def spelled_alike(word: str, other: str) -> bool:
+    """Return whether two words are one name in other letters, as José and Jose, or Алексей and Aleksei. Names in two
+    scripts are compared by their consonants."""
+    if same_word(word, other) or SPECIAL.search(word + other):
+        return False
+    one, two = plain(_folded(word)), plain(_folded(other))
+    if one.isascii() and two.isascii():
+        return not (word + other).isascii() and re.sub("(?<=[aou])e", "", one) == re.sub("(?<=[aou])e", "", two)
+    return one.isascii() != two.isascii() and _consonants(_folded(word)) == _consonants(_folded(other)) != ""
+
+
+def _consonants(name: str) -> str:
+    """Return the consonants of a name, as its letters are called in Unicode where they are not Latin ones."""
+    found = ""
+    for letter in re.sub("γ(?=[ιε])", "", name):
+        called = unicodedata.name(letter, "").partition(" WITH ")[0].split() or [""]
+        spoken = letter if called[0] == "LATIN" else called[-1].lower()
+        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru") else spoken
+    for sounds, sound in _SOUNDS:
+        found = re.sub(sounds, sound, found)
+    return found
 
 
 def _is_number(word: str) -> bool:
@@ -149,6 +229,18 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
     names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
     return word[0].isupper() and any(name.casefold() not in asked for name in names)
+
+
+def longer_name(name: str, text: str) -> str:
+    """Return the longer name that a name begins in a text, as `Petra Lind` for `Petra`; empty if there is none."""
+    words = text.replace("’", "'").split()
+    longer = [name] if name in words else []
+    for word in words[words.index(name) + 1 :] if longer else ():
+        bare = word.rstrip(".,;:!?").removesuffix("'s")
+        longer += [bare] if bare[:1].isupper() else []
+        if not bare[:1].isupper() or bare != word:
+            break
+    return " ".join(longer) if len(longer) > 1 else ""
 
 
 def is_name(word: str) -> bool:

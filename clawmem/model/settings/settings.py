@@ -204,7 +204,6 @@ SETTINGS = (
     Setting(
         "documents.megabytes", "int", 1500, "the most memory that reading one document may take, in MB", 50, 100_000
     ),
-    Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
     Setting(
         "org.url",

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from clawmem.extension import foreign, named
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
+from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
-from clawmem.index.search.listing import all_guardrails, guardrail_rows
+from clawmem.index.search.listing import all_guardrails, guardrail_rows, realms_of_work
 from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
@@ -18,9 +18,9 @@ from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, ti
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, RECENCY_POLICY, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
-from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
+from clawmem.model.pages.packing import Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import visible_owners
+from clawmem.model.records.entity import slug, visible_owners
 from clawmem.model.records.event import Event
 from clawmem.serving.context.hits import (
     ContextRequest,
@@ -106,7 +106,10 @@ def context(
     check_question(question or "")
     domain = domain_of(vault, caller.agent)
     wanted = FactFilter(owners, entity, as_of=as_of, domain=domain, since=since, until=until, reach=reach)
-    wish = ContextRequest(caller, budget, question, wanted, evidence)
+    of_user = frozenset(f"areas/people/{name}" for name in ("user", slug(vault.settings.words("user.name"))))
+    wish = ContextRequest(
+        caller, budget, question, wanted, evidence, of_user=of_user, general=vault.settings.words("defaults.entity")
+    )
     result, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:
         return result
@@ -155,7 +158,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
+    packed = pack(heading, sections, wish.budget, _shows_more(wish, asked), aside)
     omitted = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
     notices = dict.fromkeys((*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted))
@@ -218,19 +221,20 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
 
     Where the question asks for days, these come before the other answers.
     """
-    promoted = wish.wanted.of_work and not _for_task().task_words(wish)
+    bare = wish.wanted.of_work and not _for_task().task_words(wish)
     return [
-        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}, promoted),
+        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}, bare),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, (), asked.written),
+        *(_public_shelves(on, way, wish, of_user=True) if bare and wish.at_work else ()),
     ]
 
 
 def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
     """Return the sections without a question: the facts by tier."""
     if wish.wanted.of_work:
-        return [*_always_told(on, way, wish, technical=True, promoted=True), *_public_shelves(on, way, wish)]
+        return [*_always_told(on, way, wish, wish.at_work, promoted=True), *_public_shelves(on, way, wish)]
     if wish.wanted.since or wish.wanted.until:
         return [*_always_told(on, way, wish, technical=False), *_timeline(on, way, wish, ())]
     return [
@@ -240,11 +244,13 @@ def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section
     ]
 
 
-def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
-    """Return what is in use beside the facts of a workflow or a project, without anybody's family and health."""
+def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest, of_user: bool = False) -> list[Section]:
+    """Return what is in use beside the facts of a workflow or a project, without anybody's family and health; for a
+    project nothing of other people and projects, and with `of_user` only what is known of the user."""
     found = []
     for shelf in (HOT, WARM):
-        public = public_facts(on, first_of_tier(on, shelf, wish.budget), technical=True)
+        public = public_facts(on, first_of_tier(on, shelf, _LOOKED_AT * wish.budget), technical=True)
+        public = _for_task().told_at_work(on, wish, public, of_user) if wish.at_work else public
         units = fact_units(on, unasked_facts(on, public, wish.caller.agent), way)
         more = f"clawmem list --tier {shelf}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
         found += [Section(TITLES[shelf], given(units), more, turn=6)] if units else []
@@ -264,10 +270,8 @@ def _always_told(
     What the question found comes first. For work, `promoted` adds what was promoted for all."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
     items = sorted(important, key=lambda candidate: (not candidate.owner, candidate.n not in found, -candidate.weight))
-    of_work = wish.wanted.of_work
-    told_always = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
-    items = _for_task().for_work(on, items, promoted) if of_work else told_always
-    public = public_facts(on, items, technical or of_work)
+    items = _told_always(on, wish, items, found, promoted)
+    public = public_facts(on, items, technical or wish.at_work)
     facts = leading_facts(on, public, wish.caller.agent)
     units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
@@ -278,14 +282,31 @@ def _always_told(
     return [section._replace(further=lambda shown: unseen) if unseen else section]
 
 
-def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:
-    """Return the commands for what is left out: with a question, the search that finds all of its hits, else the list
-    of facts, and for other lines a larger context."""
+def _told_always(
+    on: TierCounts, wish: ContextRequest, items: Sequence[FactCandidate], found: Collection[int], promoted: bool
+) -> list[FactCandidate]:
+    """Return those of the important facts that are told whatever the question is: for a project, rules and what the
+    user is; outside of one what harms to forget, and all that is important where nothing is asked."""
+    told = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
+    if not wish.wanted.of_work:
+        others = realms_of_work(on.source, [candidate.n for candidate in told]) if wish.question else {}
+        return [candidate for candidate in told if candidate.n in found or candidate.n not in others]
+    of_all = _for_task().for_work(on, items, promoted)
+    if wish.at_work:
+        told, of_all = (_for_task().told_at_work(on, wish, *each) for each in ((items, True), (of_all,)))
+    elif not _has_words(wish):
+        told = list(items)
+    chosen = {candidate.n for candidate in (*told, *of_all)}
+    return [candidate for candidate in items if candidate.n in chosen]
+
+
+def _shows_more(wish: ContextRequest, asked: QuestionHits | None) -> str:
+    """Return the command for what is left out: with a question, the search that finds all of its hits, else a larger
+    context."""
     commands = follow_up_commands(wish.wanted, wish.question if asked else None)
     if asked is not None:
-        return OmittedHint(commands.others, commands.others)
-    options = commands.list.removeprefix("clawmem list")
-    return OmittedHint(commands.list, f"clawmem context --budget {2 * wish.budget}{options}")
+        return commands.others
+    return f"clawmem context{commands.list.removeprefix('clawmem list')} --budget {2 * wish.budget}"
 
 
 def _own_pages(index: Index, agent: str | None) -> list[Section]:

@@ -12,16 +12,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.index.search.by_tier import FactCandidate
-from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had, work_columns
-from clawmem.index.search.listing import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
+from clawmem.index.search.channels import (
+    facts_in_rows,
+    keyword_channel,
+    statements_in_rows,
+    weigh_words,
+    words_had,
+    work_columns,
+)
+from clawmem.index.search.listing import realms_of_work, scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
 from clawmem.model.facts.gates import DECISION, outcomes_of
-from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, project_name, scope_of
+from clawmem.model.facts.reach import FRAMEWORK, OF_A_PROJECT, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of
-from clawmem.model.language.question import search_words
+from clawmem.model.language.question import is_of_life, is_technical, search_words
 from clawmem.model.language.text import forms_of
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, last_access, stale_reason
@@ -33,6 +40,7 @@ from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.proposals.promotion import MARK as PROMOTION
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import may_be_told
+from clawmem.model.records.entity import kind_of, slug
 from clawmem.model.search.ranking import meaning_share, share_of
 from clawmem.serving.browse import sources_of
 from clawmem.serving.context.hits import ContextRequest, QuestionHits, find_hits, given
@@ -101,9 +109,18 @@ def find_of_project(
     projects = wish.wanted.reach.projects() if wish.wanted.reach else ()
     named = wish._replace(question=" ".join(map(project_name, projects)) or wish.question, technical=True)
     asked, remarks = find_hits(vault, index, on, named, counted)
-    asked = asked._replace(facts=[fact for fact in asked.facts if fact.n not in beside])
+    rows = [fact.n for fact in asked.facts]
+    own, places = realms_of_work(index, rows), statements_in_rows(index, rows)
+    others = {n for n in rows if n not in own and n in places and _is_elsewhere(places[n][1], wish)}
+    asked = asked._replace(facts=[fact for fact in asked.facts if fact.n not in beside | others])
     asked = asked._replace(heard=(), said=(), written=()) if beside else asked
     return (None, []) if asked.near or not (asked.facts or asked.heard or asked.written) else (asked, remarks)
+
+
+def _is_elsewhere(entity: str, wish: ContextRequest) -> bool:
+    """Return whether an entity is another project or company than the query's."""
+    names = wish.wanted.reach.called() if wish.wanted.reach else ()
+    return kind_of(entity) in OF_A_PROJECT and entity.rpartition("/")[2] not in map(slug, names)
 
 
 def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:
@@ -230,6 +247,30 @@ def for_work(on: TierCounts, candidates: Sequence[FactCandidate], promoted: bool
         return bool(told_always or (candidate.n in facts and promotion_of(facts[candidate.n].fact)))
 
     return [candidate for candidate in candidates if is_of_work(candidate)]
+
+
+def told_at_work(
+    on: TierCounts, wish: ContextRequest, candidates: Sequence[FactCandidate], of_user: bool = False
+) -> list[FactCandidate]:
+    """Return the candidates that a task of the query's project is told unasked: what has a scope or is pinned, rules
+    for all work, and of everybody's facts nothing of other people and projects, of a home, or of money. With `of_user`,
+    only what is known of the user."""
+    rows = [candidate.n for candidate in candidates]
+    statements, columns = statements_in_rows(on.source, rows), work_columns(on.source, rows, "")
+
+    def is_told(candidate: FactCandidate) -> bool:
+        statement, entity, _ = statements.get(candidate.n, ("", "", ""))
+        realm, category, _ = columns.get(candidate.n, ("", "", False))
+        if of_user and entity not in wish.of_user:
+            return False
+        if realm or candidate.weight >= PINNED or candidate.n not in statements:
+            return True
+        kind, rule = kind_of(entity), category in _EVERYBODYS
+        of_another = (kind == "person" and entity not in wish.of_user) or kind == "archive"
+        aside = kind == "area" and entity != wish.general and not (rule or is_technical(statement))
+        return not (_is_elsewhere(entity, wish) or of_another or aside or is_of_life(statement))
+
+    return [candidate for candidate in candidates if is_told(candidate)]
 
 
 def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:

@@ -22,7 +22,7 @@ from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.proposals.quarantine import ADDRESS_SIGNS, may_be_told, may_lead
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.event import ENTRY, Event, is_speech
+from clawmem.model.records.event import ENTRY, Event, is_document, is_speech
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.ranking import close_to_best
 from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
@@ -85,7 +85,8 @@ _WORTH_A_SEARCH = 30
 
 class ContextRequest(NamedTuple):
     """A request for context: the caller, the budget in tokens, the question, the facts to use, whether to quote
-    evidence, and whether it is about software whatever its words are."""
+    evidence, whether it is about software whatever its words are, the entities that are the user, and
+    the one of facts about nothing with a page."""
 
     caller: Caller
     budget: int
@@ -93,6 +94,14 @@ class ContextRequest(NamedTuple):
     wanted: FactFilter = FactFilter()
     evidence: bool = False
     technical: bool = False
+    of_user: frozenset[str] = frozenset()
+    general: str = ""
+
+    @property
+    def at_work(self) -> bool:
+        """Return whether the context is for a project or a workflow; one for work may be outside of both."""
+        reach = self.wanted.reach
+        return self.wanted.of_work and reach is not None and (reach.project or reach.workflow) is not None
 
 
 class QuestionHits(NamedTuple):
@@ -130,7 +139,7 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk, has_vectors(vault))
+    words = question_words(index, question, with_talk, has_vectors(vault), vault.catalog_or_none())
     if not typed and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
         return hits, [*filter(None, slips[1:]), *asides]
@@ -245,7 +254,7 @@ def _heard(
     found = [hit for hit in noted if hit.score >= words.answer_score and hit.tells and agent_of(hit.path) is None]
     known = [normal(hit.event.text) for hit in results.heard if hit.event.role == "note"]
     lines = [(hit.path, hit.text) for hit in found if not any(text in normal(hit.text) for text in known)]
-    spoken = [hit for hit in results.heard if is_speech(hit.event) and not hit.only_named]
+    spoken = [hit for hit in results.heard if (is_document(hit.event) or is_speech(hit.event)) and not hit.only_named]
     heard = [hit for hit in spoken if hit.share >= _ENTRY_SHARE or ENTRY not in (hit.event.metadata or {})]
     enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
     flag = any(hit.score >= enough and hit.tells for hit in heard)

@@ -15,7 +15,7 @@ from clawmem.model.language.question import is_private, is_technical
 from clawmem.model.language.text import shorten
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, HOT
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
+from clawmem.model.pages.packing import Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
@@ -126,7 +126,7 @@ def _packed(
     asides += [orders] if orders else []
     aside = frame.aside("; ".join(asides)) if asides else None
     shows = more.others if events or result.noted else more.recall
-    packed = pack(heading, sections, budget, OmittedHint(shows, shows), aside)
+    packed = pack(heading, sections, budget, shows, aside)
     return context_result(on, packed, ())[0]
 
 

@@ -26,7 +26,15 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import Event, event_from_record, is_page_line, is_silent, is_speech, is_visible_to
+from clawmem.model.records.event import (
+    Event,
+    event_from_record,
+    is_document,
+    is_page_line,
+    is_silent,
+    is_speech,
+    is_visible_to,
+)
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, USER, coverage, is_question, only_asks
 from clawmem.model.search.meant import says_hardly, telling_words
@@ -215,7 +223,7 @@ def _heard(
 ) -> tuple[EventHit, ...]:
     def fits(event: Event) -> bool:
         return (
-            not is_silent(event)
+            (is_document(event) or not is_silent(event))
             and is_visible_to(event, wanted.owners, wanted.reach)
             and is_within(event.timestamp[:10], wanted)
             and not (without_notes and is_page_line(event))

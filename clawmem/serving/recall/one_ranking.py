@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from clawmem.model.facts.fact import PINNED, Fact, is_given_by_person, is_low_trust
 from clawmem.model.facts.fact_words import because
+from clawmem.model.facts.validity import is_over
+from clawmem.model.language.dates import begin_instant, end_of, sortable
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import SHARE_IN_DOUBT, in_doubt
 from clawmem.model.records.entity import owner_of
@@ -37,15 +39,22 @@ _HANGING = frozenset("a an and because but for of or than that the to where whic
 
 
 def in_one_order(
-    result: RecallResult, agent: str | None, now: str, sources: Collection[EventHit] = (), why: bool = False
+    result: RecallResult,
+    agent: str | None,
+    now: str,
+    sources: Collection[EventHit] = (),
+    why: bool = False,
+    present: str | None = None,
 ) -> list[RecallHit]:
     """Return all hits, best first; an agent's own facts come first among those that match about as well.
 
     A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
     fact before the event before the line of a page. `sources` are events of facts that the question did not find. With
-    `why`, the question asks for a reason. `now` is ISO 8601 UTC.
+    `why`, the question asks for a reason. `present` is the moment whose state is asked for, None where the question is
+    about another time. Times are ISO 8601 UTC.
     """
     hits = _behind_news(_behind_facts(_without_equal(_every(result, sources, why))), now)
+    hits = _with_present_first(hits, result.found, present) if present else hits
     by_score = sorted(hits, key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
     if agent is None or not every:
@@ -105,6 +114,31 @@ def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
         return min(hit.score, max(before, default=hit.score))
 
     return [_scoring(hit, limit(hit.hit)) if isinstance(hit.hit, EventHit) else hit for hit in hits]
+
+
+def _with_present_first(hits: Sequence[RecallHit], found: Sequence[FactHit], moment: str) -> list[RecallHit]:
+    """Return the hits, but of the facts with the relation that the question asks for, the one that holds at a moment
+    and is of whom it asks about before those that do not, whatever the messages are worth that they come from."""
+    exact = {hit.fact.id for hit in found if hit.channels.get("predicate")}
+    facts = {hit.hit.fact.id: hit.hit for hit in hits if isinstance(hit.hit, FactHit)}
+    holding = {name: hit for name, hit in facts.items() if name in exact and _holds(hit.fact, moment)}
+    best = max(holding.values(), key=lambda hit: hit.score, default=None)
+    if best is None:
+        return list(hits)
+    rivals = {n for n, hit in facts.items() if n not in holding and hit.fact.predicate == best.fact.predicate}
+    most = max(best.score, *(facts[name].score for name in rivals), 0.0)
+
+    def score(hit: FactHit) -> float:
+        if hit.fact.id in rivals:
+            return min(hit.score, most * (1 - _JUST_ABOVE))
+        return most if hit is best else hit.score
+
+    return [_scoring(hit, score(hit.hit)) if isinstance(hit.hit, FactHit) else hit for hit in hits]
+
+
+def _holds(fact: Fact, moment: str) -> bool:
+    begins = begin_instant(sortable(fact.valid_from) or "")
+    return fact.is_current and not is_over(fact, moment) and begins <= end_of(moment)
 
 
 def _behind_news(hits: Sequence[RecallHit], now: str) -> list[RecallHit]:

@@ -40,11 +40,13 @@ from clawmem.model.language.question import (
     DaySpan,
     asks,
     asks_for_all,
+    asks_for_home,
     asks_for_notes,
     asks_former,
     asks_past,
     asks_why,
     days_listed,
+    is_put_into_use,
     kind_of_answer,
     names_subject,
     proper_names,
@@ -216,9 +218,11 @@ class QuestionWords(NamedTuple):
         return all(whose != word.word for word in self.asked) and whose not in near
 
 
-def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
+def question_words(
+    index: Index, question: str, with_talk: bool, by_meaning: bool = False, catalog: Catalog | None = None
+) -> QuestionWords:
     """Return the words of a question; with talk, counted in events and notes. `by_meaning`: vectors are searched."""
-    forms, common = asked_forms(index, question)
+    forms, common = asked_forms(index, question, catalog)
     words, texts = tuple(forms), 0
     record: Mapping[str, Mapping[int, float]] = {}
     people: list[str] = []
@@ -352,7 +356,9 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not group)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice()))
     with_talk = bool(group) and has_passages(index)
-    words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
+    words = question_words(
+        index, asked.words, with_talk, asked.by_meaning and has_vectors(vault), vault.catalog_or_none()
+    )
     if not asked.typed and (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0], typed=asked.words))
         return mended._replace(notices=(*mended.notices, *filter(None, slips[1:])))
@@ -476,7 +482,12 @@ def _one_ranking(
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
-    every = in_one_order(result, asked.caller.agent, stamp(asked.caller.now), sources, asks_why(asked.words))
+    now, why = stamp(asked.caller.now), asks_why(asked.words)
+    dated = asks_former(asked.words) or asks_past(asked.words) or time_asked(asked.words, asked.caller.now) is not None
+    present = None if dated else asked.wanted.as_of or now
+    every = in_one_order(result, asked.caller.agent, now, sources, why, present)
+    if asks_for_home(asked.words):
+        every = [hit for hit in every if not is_put_into_use(hit.text)]
     orders = [each for each in every if _is_kept_back(each, asked.caller.agent)] if FACTS in asked.where else []
     if orders:
         found = sum(each in orders and each.hit.tells for each in _strong(every, asked, words)[: asked.limit])

@@ -221,10 +221,10 @@ def refuse_interrupted(vault: Vault) -> None:
         )
     for name, what in _UNFINISHED.items():
         if (vault.git_dir / name).exists():
-            ours = "`clawmem sync --continue`" if what == "merge" else f"`git {what} --continue`"
+            then = "; `clawmem sync` merges without it" if what == "merge" else ""
             raise NeedsDecision(
                 f"A git {what} is unfinished in the vault.",
-                f"Finish it with {ours} or cancel it with `git {what} --abort`.",
+                f"Finish it with `git {what} --continue`, or cancel it with `git {what} --abort`{then}.",
             )
 
 

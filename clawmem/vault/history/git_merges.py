@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.model.history.entry import REDACT
+from clawmem.model.history.entry import REDACT, SYNC
 from clawmem.vault.git.index import is_merging
 from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
@@ -108,12 +108,13 @@ class IncomingCommits(NamedTuple):
     """What one history has and another does not.
 
     `subjects` are the newest ones, newest first. `merges` are those that clawmem did not make, oldest first. `redacted`
-    says whether something was redacted.
+    says whether something was redacted. `joins` are the merges that clawmem made elsewhere, newest first.
     """
 
     subjects: tuple[str, ...] = ()
     merges: tuple[GitMerge, ...] = ()
     redacted: bool = False
+    joins: tuple[str, ...] = ()
 
 
 class HistoryDistance(NamedTuple):
@@ -139,7 +140,8 @@ def history_distance(vault: Vault, ours: str, theirs: str, most: int) -> History
     merges = [row.merge for row in others if row.merge]
     subjects = tuple(row.subject for row in others[:most])
     redacted = {row.mark for row in rows if row.op == REDACT}
-    news = IncomingCommits(subjects, tuple(merges[:_MOST][::-1]), ">" in redacted)
+    joins = tuple(row.commit for row in others if row.op == SYNC and row.is_merge)[:_MOST]
+    news = IncomingCommits(subjects, tuple(merges[:_MOST][::-1]), ">" in redacted, joins)
     parting = tuple(row.commit for row in rows if row.mark == "-")
     scattered = len(parting) > 1 or any(row.is_root for row in others)
     return HistoryDistance(sum(row.mark == "<" for row in rows), len(others), news, parting, "<" in redacted, scattered)
@@ -152,6 +154,7 @@ class _LogRow(NamedTuple):
     op: str
     merge: GitMerge | None
     is_root: bool
+    is_merge: bool
 
 
 def _rows(printed: bytes) -> list[_LogRow]:
@@ -161,6 +164,6 @@ def _rows(printed: bytes) -> list[_LogRow]:
 
 def _row(names: str, op: str, subject: str) -> _LogRow:
     commits = names[1:].split()
-    is_merge = len(commits) == 3 and not op.strip()
-    merge = GitMerge(commits[0], commits[1], commits[2]) if is_merge else None
-    return _LogRow(names[0], commits[0], subject, op.strip(), merge, len(commits) == 1)
+    is_merge = len(commits) == 3
+    merge = GitMerge(commits[0], commits[1], commits[2]) if is_merge and not op.strip() else None
+    return _LogRow(names[0], commits[0], subject, op.strip(), merge, len(commits) == 1, is_merge)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,11 +61,6 @@ class History:
         """Return the commit that a name, a unique prefix or `HEAD~2` refers to. Raise NotFound if HEAD does not contain
         it."""
         return self.entry(points.resolve_commit(self.vault, text))
-
-    def at(self, text: str, now: datetime) -> HistoryEntry | None:
-        """Return the commit that a name or a date refers to, or None for a date before the first commit."""
-        point = points.point_at(self.vault, text, now)
-        return self.entry(point.commit) if point else None
 
     def positions(self) -> Mapping[str, int]:
         """Return the position of each commit, counted backwards from HEAD. No parent comes before its child."""

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import NamedTuple
 
-from clawmem.errors import ChangedMeanwhile, GitFailed, Locked, NeedsDecision, Refused
+from clawmem.errors import ChangedMeanwhile, GitFailed, Refused
 from clawmem.model.records.change import Change, commit_message
-from clawmem.model.records.layout import SETTINGS
-from clawmem.model.settings.settings import settings_from_mapping
 from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, commit_lines, commit_signed, data_block, quoted_path
 from clawmem.vault.commit.pending import (
     PendingCommit,
     clear_pending,
-    finish_pending,
     locked_index,
     run_with_paths,
     update_git_index,
-    write_lock,
     write_pending,
 )
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.index import replace_index
-from clawmem.vault.git.merge_driver import install_attributes
-from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
-from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, find_commit, read_versions
-from clawmem.vault.state.local_settings import effective_settings
-from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.git.stale_locks import clear_crash_reports
+from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
 
 # Merge commits are created on this ref first.
 _MERGE_REF = "refs/clawmem/joined"
+# A merge of what clones had in the past is created on this one, which no branch follows.
+PAST_REF = "refs/clawmem/past"
 DROP_MERGE_REF = f"delete {_MERGE_REF}\n"
 # By force, because a killed run may have left the ref behind.
 _IMPORT = ("fast-import", "--quiet", "--force", "--done")
@@ -46,28 +40,30 @@ Entries = Mapping[str, bytes | FileVersion | None]
 """Changes to the tree of the first parent: new contents, a file of another commit, or None to delete it."""
 
 
-def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> str:
+def write_merge(
+    vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int, ref: str = _MERGE_REF
+) -> str:
     """Create a merge commit and return its name. No branch moves.
 
     The tree is that of the first parent with `entries` changed. `change` gives the message and the author. Delete the
-    temporary ref with `DROP_MERGE_REF` when the branch moves.
+    temporary ref, `_MERGE_REF` with `DROP_MERGE_REF` when the branch moves. On `PAST_REF` it is never signed.
     """
     try:
-        stream = _stream(parents, change, entries, seconds)
+        stream = _stream(parents, change, entries, seconds, ref)
         importer = vault.git.start(*(_WITHOUT_SYNC if len(entries) <= _SMALL_MERGE else ()), *_IMPORT)
         made = vault.git.finish(importer, _IMPORT[0], stream).decode().strip()
-        if not vault.settings.flag("git.sign"):
+        if ref == PAST_REF or not vault.settings.flag("git.sign"):
             return made
         author, tree = change.author or CLAWMEM_AUTHOR, f"{made}^{{tree}}"
         return commit_signed(vault, author, str(seconds), tree, parents, commit_message(change))
     except GitFailed:
         clear_crash_reports(vault)
-        vault.git.try_run("update-ref", "-d", _MERGE_REF)
+        vault.git.try_run("update-ref", "-d", ref)
         raise
 
 
-def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> bytes:
-    parts = [b"feature done\n", commit_lines(change, 1, _MERGE_REF, parents, seconds)]
+def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int, ref: str) -> bytes:
+    parts = [b"feature done\n", commit_lines(change, 1, ref, parents, seconds)]
     for path in sorted(entries, key=lambda path: (entries[path] is not None, path)):
         entry = entries[path]
         if entry is None:
@@ -203,91 +199,3 @@ def _update_other_files(vault: Vault, changed: Versions, paths: Sequence[str]) -
     with replace_index(vault):
         for command, some in commands:
             run_with_paths(vault, some, *command)
-
-
-_STAGES = (0, 2, 3)
-
-
-class StoppedMerge(NamedTuple):
-    """The two commits of the merge and the files that differ.
-
-    `files` are their contents in the work tree. `known` are the contents that git itself may have written: the version
-    of a side, or a clean merge.
-    """
-
-    ours: str
-    theirs: str
-    files: Mapping[str, bytes | None]
-    known: Mapping[str, tuple[bytes | None, ...]]
-
-
-@contextmanager
-def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
-    """Lock the vault while a stopped merge is completed. Yields None if there is none."""
-    vault.check_writable()
-    _with_readable_settings(vault)
-    with write_lock(vault, vault.settings.number("lock.wait_seconds"), "finish a merge"):
-        clear_stale_locks(vault)
-        remove_partial_files(vault)
-        install_attributes(vault)
-        finish_pending(vault)
-        yield _stopped(vault)
-
-
-def _with_readable_settings(vault: Vault) -> None:
-    """Use the settings of HEAD if the merge stopped in the settings file."""
-    if vault.vault_settings.unread is not None or vault.vault_settings.wrong:
-        data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
-        vault.vault_settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
-        vault.settings = effective_settings(vault, vault.vault_settings)
-
-
-def _stopped(vault: Vault) -> StoppedMerge | None:
-    note = vault.disk.read(vault.git_dir / "MERGE_HEAD")
-    if note is None:
-        return None
-    heads = note.decode().split()
-    ours, theirs = vault.head().commit, find_commit(vault, heads[0])
-    if len(heads) != 1 or ours is None or theirs is None:
-        raise NeedsDecision(
-            "The unfinished git merge here does not have two parents.", "Cancel it with `git merge --abort`."
-        )
-    changed = diff_commits(vault, ours, ours, theirs)
-    # What differs from our side in git's index or the work tree is part of it, too.
-    staged = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
-    paths = sorted(changed.paths.union(filter(None, staged.split("\0"))))
-    file_versions = [(path, side[path]) for side in (changed.base, changed.theirs) for path in paths if path in side]
-    data = read_versions(vault, file_versions)
-    # If both sides renamed a file, git's merge of it is among the stages of both new names.
-    merged = vault.git.read_blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
-    known = {
-        path: (
-            *(data[side[path].blob] if path in side else None for side in (changed.base, changed.theirs)),
-            *(merged[f":{stage}:{path}"] for stage in _STAGES),
-        )
-        for path in paths
-    }
-    return StoppedMerge(ours, theirs, {path: vault.read(path) for path in paths if vault.obstacle(path) is None}, known)
-
-
-def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
-    """Move the branch to the merge commit, replace the files that git left (`replaced`), and end the merge.
-
-    A crash leaves the merge unfinished, with the commit in the branch or not. Completing it again works in both cases.
-    """
-    head = vault.head()
-    if head.branch is None:
-        raise NeedsDecision("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")
-    with locked_index(vault):
-        if target != head.commit:
-            try:
-                lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_MERGE_REF}"
-                vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", stdin=lines.encode())
-            except GitFailed as problem:
-                raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
-        for path, data in vault.contents_at(target, replaced).items():
-            update_file(vault, path, replaced[path], data)
-        with replace_index(vault):
-            vault.git.run("read-tree", "--reset", target)
-            vault.git.try_run("update-index", "-q", "--refresh")
-        vault.git.run("merge", "--quit")

@@ -2,54 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from clawmem.errors import AmbiguousId, InvalidInput, NotFound
-from clawmem.model.language.dates import end_of, looks_like_a_date, moment_of, parse_state, stamp, stamp_of_seconds
+from clawmem.errors import AmbiguousId, NotFound
+from clawmem.model.language.dates import moment_of, stamp_of_seconds
 from clawmem.vault.git.blobs import limits_by_blob
 from clawmem.vault.git.git import lost_object_error
 from clawmem.vault.git.refs import common_dir_of, refs_below
 from clawmem.vault.vault import Vault
 
 _SHORTEST = 4
-_YEAR = re.compile(r"\d{4}")
 _HEX = frozenset("0123456789abcdef")
 _LOG_SHOWS = "`clawmem log` lists the commits."
-
-
-class Revision(NamedTuple):
-    """A commit that leads to HEAD.
-
-    `time` is that of the commit. `moment` is the time asked for, or that of the commit if a commit was named. Times are
-    ISO 8601 in UTC.
-    """
-
-    commit: str
-    time: str
-    moment: str
-
-
-def point_at(vault: Vault, text: str, now: datetime) -> Revision | None:
-    """Return the last commit at or before a date, or else the commit with that name.
-
-    A day, month or year includes its whole length. Four digits are a year, but the start of a commit name if that year
-    is in the future. Return None for a date before the first commit.
-
-    Raise NotFound or AmbiguousId, and InvalidInput if the text looks like a date and is not valid.
-    """
-    try:
-        moment = end_of(parse_state(_without_future_year(text, now), now))
-    except InvalidInput as no_date:
-        if looks_like_a_date(text) and find_commit(vault, text) is None:
-            raise no_date from None
-        commit = resolve_commit(vault, text.strip())
-        time = commit_time(vault, commit)
-        return Revision(commit, time, time)
-    last = last_commit_at(vault, moment)
-    return Revision(last, commit_time(vault, last), min(moment, stamp(now))) if last else None
 
 
 def before_first_commit(vault: Vault, text: str) -> NotFound:
@@ -93,10 +59,13 @@ def find_commit(vault: Vault, text: str) -> str | None:
     return printed.decode().strip() if printed else None
 
 
-def last_commit_at(vault: Vault, moment: str) -> str | None:
-    """Return the last commit of the main line at or before an ISO time, or None."""
-    printed = vault.git.run("rev-list", "-1", "--first-parent", f"--until={git_time(moment)}", "HEAD", "--")
-    return printed.decode().strip() or None
+def last_commits_at(vault: Vault, moment: str) -> list[str]:
+    """Return the last commit at or before an ISO time, and the last of each line of history that was joined with it
+    later."""
+    asked, found = ("rev-list", "-1", f"--until={git_time(moment)}", "HEAD"), list[str]()
+    while printed := vault.git.run(*asked, *(f"^{name}" for name in found), "--").decode().strip():
+        found.append(printed)
+    return found
 
 
 def commit_time(vault: Vault, commit: str) -> str:
@@ -107,12 +76,6 @@ def commit_time(vault: Vault, commit: str) -> str:
 def git_time(moment: str) -> str:
     """Return an ISO time as seconds, because git guesses some written dates and reads distant ones as today."""
     return f"@{max(0, int(moment_of(moment).timestamp()))} +0000"
-
-
-def _without_future_year(text: str, now: datetime) -> str:
-    if _YEAR.fullmatch(value := text.strip()) and value > f"{now.year:04d}":
-        raise InvalidInput(f"The year {value} is in the future.")
-    return text
 
 
 def _with_prefix(vault: Vault, text: str) -> list[str]:
@@ -146,13 +109,6 @@ def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
     known = refs_below(vault.git_dir, FOLDER)
     stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - MAX_KEPT)]
     return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {text}\n" for text in stale))
-
-
-def create_rescue_ref(vault: Vault, commit: str, now: datetime) -> str:
-    """Create a rescue ref for a commit and return its name."""
-    rescue = rescue_ref_update(vault, commit, now)
-    vault.git.run("update-ref", "--stdin", stdin=rescue.lines.encode())
-    return rescue.ref
 
 
 # The empty tree, which every git repository has.
@@ -245,11 +201,6 @@ def delete_refs(vault: Vault, *patterns: str) -> None:
     names = vault.git.run("for-each-ref", "--format=%(refname)", *patterns).decode().split()
     lines = "".join(f"option no-deref\ndelete {name}\n" for name in names)
     vault.git.run("update-ref", "--stdin", stdin=lines.encode())
-
-
-def is_ancestor(vault: Vault, old: str, new: str) -> bool:
-    """Return whether a commit is part of the history of another."""
-    return old == new or vault.git.try_run("merge-base", "--is-ancestor", old, new) is not None
 
 
 def count_between(vault: Vault, old: str | None, new: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clawmem.model.named_tuple import NamedTuple
@@ -13,7 +13,6 @@ from clawmem.vault.vault import Vault
 LOCK = "heartbeat.lock"
 STATE = "heartbeat.json"
 LAST_RUN = "last-heartbeat.json"
-SECONDS = "heartbeat-seconds.json"
 LOG = "heartbeat.log"
 MOST_LOG_BYTES = 256 * 1024
 
@@ -92,19 +91,6 @@ def read_last_run(vault: Vault) -> HeartbeatRun | None:
 def write_last_run(vault: Vault, run: HeartbeatRun) -> None:
     """Store what a heartbeat did."""
     vault.keep(LAST_RUN, run._asdict())
-
-
-def read_step_seconds(vault: Vault) -> dict[str, float]:
-    """Return how long each step took when it last ran on this machine."""
-    try:
-        return {str(name): float(seconds) for name, seconds in vault.kept(SECONDS).items() if seconds >= 0}
-    except (ValueError, TypeError, AttributeError):
-        return {}
-
-
-def write_step_seconds(vault: Vault, seconds: Mapping[str, float]) -> None:
-    """Store how long steps took. Those that did not run keep what is stored."""
-    vault.keep(SECONDS, {name: round(value, 3) for name, value in {**read_step_seconds(vault), **seconds}.items()})
 
 
 def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:

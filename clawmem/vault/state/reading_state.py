@@ -33,12 +33,13 @@ class EventProgress(NamedTuple):
 
 
 class GivenTask(NamedTuple):
-    """A task that was given out: what it shows as 1, 2, ..., the ids of known facts that it calls k1, k2, ..., and its
-    text if it asks once more about doubtful facts, since that cannot be made again."""
+    """A task that was given out: what it shows as 1, 2, ..., and the ids of known facts that it calls k1, k2, ... One
+    that asks once more about doubtful facts has its text, since that cannot be made again, and these facts as JSON."""
 
     shown: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     text: str = ""
+    given: tuple[str, ...] = ()
 
 
 class ReadingState(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, NotPermitted, Refused, Unreadable
 from clawmem.index.search.lookup import entity_exists
+from clawmem.index.tables.rights import is_restricted
 from clawmem.memory.entities.places import resolve_entity
 from clawmem.memory.leases import (
     ON_COLLISION,
@@ -173,8 +174,22 @@ def task_of(vault: Vault, record: SessionRecord) -> Task | None:
         return None
 
 
+def lost_task(vault: Vault, record: SessionRecord) -> tuple[str, ...]:
+    """Return a notice if somebody else holds the task of a session, as after a merge where both had taken it."""
+    try:
+        task = task_of(vault, record)
+    except ClawmemError:
+        return ()
+    if task is None or task.state in CLOSED or task.holder in (None, record.agent):
+        return ()
+    return (f"{task.holder} holds the task {task.slug}, not {record.agent}: ask before you go on with it",)
+
+
 def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
-    """Return the claims in force of all sessions but the caller's."""
+    """Return the claims in force of all sessions but the caller's; none where not everything may be seen: they name
+    entities."""
+    if is_restricted(vault):
+        return ()
     return tuple(claim for claim in claims_in_force(vault, caller).claims if claim.session != caller.session)
 
 

@@ -14,7 +14,6 @@ from clawmem.memory.facts.remember import RememberedFact
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.tiers import COMPACT, ROTATE, zone
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import judged_mark
@@ -38,7 +37,7 @@ from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.session_end_records import SessionEndRecords, WorkScope, joined, plan_records
-from clawmem.work.sessions.claims import renewed_claims, work_given_back
+from clawmem.work.sessions.claims import lost_task, renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
     find_session,
     record_path,
@@ -148,7 +147,7 @@ def checkpoint_session(
         writes |= {record_path(record): render_session(record), **renewed}
         change = session_change("session checkpoint", record, record.task or record.id, writes)
         commit = work.commit([joined(result.changes, change)._replace(consumes=consumed)])[-1]
-        notices = (*work.notices, *checked.notices, *result.notices)
+        notices = (*work.notices, *checked.notices, *result.notices, *lost_task(vault, record))
         return SessionCheckpoint(record, result.facts, full, why, restart_text(record, pad), commit, notices)
 
 
@@ -220,24 +219,16 @@ def _scratchpad(record: SessionRecord, before: str, text: str | None, rotate: bo
     return without_older_lines(pad) if rotate else (pad, {})
 
 
-_ASKED_CHARACTERS = 240
+def end_unattended(vault: Vault, caller: Caller, session: str) -> bool:
+    """End an open session that leaves no report; returns whether there was one to end.
 
-
-def end_unattended(vault: Vault, caller: Caller, session: str, asked: str) -> bool:
-    """End an open session with a summary that says what was asked last; returns whether there was one to end.
-
-    What the session taught is learned from its transcript by the next heartbeat."""
+    What the session taught is learned from its transcript by the next heartbeat. What was said in it is in the ledger
+    only, where a request to forget reaches it."""
     try:
         record = find_session(vault, session)
     except ClawmemError:
         return False  # never registered
     if record.state != OPEN:
         return False
-    last = one_line(asked)[:_ASKED_CHARACTERS]
-    summary = f'{UNREPORTED}. Asked last: "{last}"' if last else ""
-    document = {
-        "summary": summary or f"{UNREPORTED}; nothing was asked.",
-        "reflection": {"learned": [], "watch_for": []},
-    }
-    end_session(vault, caller, document, session)
+    end_session(vault, caller, {"summary": UNREPORTED, "reflection": {"learned": [], "watch_for": []}}, session)
     return True

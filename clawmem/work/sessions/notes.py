@@ -24,7 +24,7 @@ from clawmem.model.records.session import (
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
 from clawmem.vault.vault import Vault
-from clawmem.work.sessions.claims import renewed_claims, work_given_back
+from clawmem.work.sessions.claims import lost_task, renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
     ABANDONED_AFTER,
     NOTE,
@@ -83,7 +83,7 @@ def note_session(vault: Vault, text: str, caller: Caller, session: str | None = 
     number = notes_since_checkpoint(record) + 1
     ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
     asks = (ask,) if number >= NOTES_BEFORE_CHECKPOINT else ()
-    return SessionNoted(record.id, note, number, (*waits, *asks))
+    return SessionNoted(record.id, note, number, (*waits, *asks, *lost_task(vault, record)))
 
 
 def mark_served(vault: Vault, caller: Caller, fact_ids: Sequence[str]) -> None:

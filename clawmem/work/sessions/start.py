@@ -31,7 +31,7 @@ from clawmem.model.records.session import (
 from clawmem.model.records.task import Task
 from clawmem.vault.state.session_journal import record_entry
 from clawmem.vault.vault import Vault
-from clawmem.work.sessions.claims import others_claims, take_task, task_of
+from clawmem.work.sessions.claims import lost_task, others_claims, take_task, task_of
 from clawmem.work.sessions.records import (
     SEEN,
     check_own,
@@ -129,7 +129,9 @@ def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSessi
         record_entry(vault, record.id, {"kind": SEEN, "at": moment}, durable=False)
         pad = (pad_path, text) if pad_path and text is not None else None
         task, others = task_of(vault, record), others_claims(vault, caller)
-        return StartedSession(record, pad, previous_sessions(vault, caller, record), None, (), task, others)
+        return StartedSession(
+            record, pad, previous_sessions(vault, caller, record), None, lost_task(vault, record), task, others
+        )
     with writing(vault, caller, "session start") as work:
         return _started(vault, work, record)
 

@@ -27,6 +27,7 @@ from clawmem.serving.browse import list_stale
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from tests.loopback import says, serving
+from tests.needs import needs_litellm
 
 DRINKS = [f"Ada drinks {text}." for text in ("tea", "coffee", "milk", "water", "cocoa")]
 PUMPS = [
@@ -123,6 +124,7 @@ def test_without_a_model_a_person_is_asked_once(vault: Vault, caller: Caller) ->
     assert condense(vault, late).commit is None
 
 
+@needs_litellm
 def test_a_model_joins_and_must_keep_names_and_numbers(vault: Vault, caller: Caller) -> None:
     olds = _store(vault, caller, PUMPS, tags=["pump"])
     lossy = "The pump Delta in hall 7 was painted in 2019 and is loud at night."

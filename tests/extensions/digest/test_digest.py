@@ -43,6 +43,7 @@ from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.start import start_session
 from tests.conftest import Command
 from tests.loopback import says, serving
+from tests.needs import needs_litellm
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
@@ -211,7 +212,7 @@ def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Pa
     assert (result["phase"], result["counts"]["claims"], result["by"]) == ("done", 6, "rules")
     assert clawmem("heartbeat", "--only", "digest", "--json").data["digested"] == []
     first = clawmem("digest", "file", str(tmp_path / "harbour.md"))
-    assert "1 text read by rules only, which find little: `clawmem learn pending`" in first.err
+    assert "1 text read by rules only, which find little: `recall` finds the rest" in first.err
     assert "\t6 claims, " in clawmem("digest", "status").out
     (tmp_path / "talk.md").write_text("It is a nice day. Is it not?\n")
     nothing = clawmem("digest", "file", str(tmp_path / "talk.md"))
@@ -219,6 +220,7 @@ def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Pa
     assert "talk.md: no sentence states a claim" in nothing.err
 
 
+@needs_litellm
 def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> None:
     text = (EXAMPLES / "queue.md").read_text()
     claims = [
@@ -234,6 +236,7 @@ def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> 
     assert list(_facts(vault)) == ["The new job queue is PostgreSQL 16."]
 
 
+@needs_litellm
 def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller) -> None:
     text = "# Queue\n\nThe new queue uses\nPostgreSQL 16 with SKIP LOCKED. It has\n3 workers.\n"
     quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
@@ -246,6 +249,7 @@ def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller
     assert fact.source_text == quote.replace("uses ", "uses\n")
 
 
+@needs_litellm
 def test_a_figure_that_the_quote_does_not_have_is_proposed(vault: Vault, caller: Caller) -> None:
     quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
     claims = [
@@ -346,3 +350,16 @@ def test_what_a_session_learned_is_read_by_an_agent(vault: Vault, caller: Caller
     ]
     assert apply_digestion(vault, caller, task.key, {"claims": claims}) is not None
     assert {fact.fact: fact.category for fact in _facts(vault).values()} == {words[0]: "fact", words[1]: "lesson"}
+
+
+def test_what_became_no_claim_is_found_in_the_text(clawmem: Command, tmp_path: Path) -> None:
+    page = tmp_path / "card.md"
+    page.write_text(
+        "# Lantern\n\nLantern is a competitor.\n\n## Price\n\n"
+        "- Lantern charges 1.9 percent of every ticket.\n- Their minimum contract is 36 months.\n"
+    )
+    shown = clawmem("digest", "file", str(page))
+    assert "stored: Lantern charges 1.9 percent of every ticket." in shown.out
+    assert "36 months" not in clawmem("list").out
+    assert "minimum contract is 36 months" in clawmem("recall", "how long is the minimum contract?").out
+    assert "36 months" in clawmem("context", "how long is the minimum contract?").out

@@ -6,12 +6,11 @@ import time
 
 import pytest
 
-from clawmem.errors import InvalidInput, Unreadable
+from clawmem.errors import Unreadable
 from clawmem.extensions.governance.principle import (
     PRINCIPLES_PATH,
     PathMatcher,
     Principle,
-    bounded_pattern,
     parse_principles,
 )
 from clawmem.vault.strict_yaml import parse_yaml
@@ -55,7 +54,9 @@ def test_a_command_needs_no_examples() -> None:
             "the key 'no-tar.check' must be {regex: PATTERN} or",
         ),
         (HEAD + "  check: {regex: '('}\n  good: a\n  bad: b\n", 4, "is not a regular expression"),
-        (HEAD + "  check: {regex: '(a+)+b'}\n  good: a\n  bad: b\n", 4, "it repeats a repetition"),
+        (HEAD + "  check: {regex: '[[a'}\n  good: a\n  bad: b\n", 4, "is not a regular expression"),
+        (HEAD + f"  check: {{regex: {'a' * 1001}}}\n  good: a\n  bad: b\n", 4, "has 1,001 characters"),
+        (HEAD + f"  check: {{regex: '(?:a|aa)+$'}}\n  good: {'a' * 190}b\n  bad: a\n", 5, "takes the check very long"),
         (HEAD + "  check: {command: 'make | sh'}\n", 4, "the key 'no-tar.check' cannot be used"),
         (HEAD + "  check: {regex: tar}\n  bad: tar\n", 1, "the key 'no-tar.good' is missing"),
         (HEAD + "  check: {regex: tar}\n  good: []\n  bad: tar\n", 5, "the key 'no-tar.good' is missing"),
@@ -101,48 +102,3 @@ def test_a_glob_with_many_stars_ends_soon() -> None:
     assert not PathMatcher(("*a" * 30 + "b",)).matches("a" * 250)
     assert not PathMatcher(("**/a/**/a/**/b",)).matches("a/" * 100 + "c")
     assert time.process_time() - began < 2
-
-
-ACCEPTED = (
-    *(r"\bprint\(", r"^\s*import \w+", r"(?i)todo", r"(?:foo|bar)+", r"[1-9](?:\.\d+)?", r"a{2,5}", r"(?:ab){3}"),
-    *(r"\w+\.\w+\(.*\)", r"(?<!\w)x", r"(?=a+)b", r"^(?:\d{3}-?){3}$", r"[^\"']*", r"(a+)?b", "é+"),
-)
-REFUSED = (
-    *(r"(a+)+b", r"(a*)*b", r"(a|a)*b", r"(a|ab)*c", r"(?i)(?:ab|AC)*d", r"(.)\1", r"(?:a?){30}a{30}", r"(\w+\s?)+$"),
-    *(
-        r"a*a*a*a*b",
-        r"(?:a{1,9}){2,9}",
-        r"(|a)*b",
-        r"(?:[ab]x|\wy)*c",
-        r"(?i)(?:sa|ſa)*b",
-        r"(?:x+x+)+y",
-        r"(?P<n>a)(?P=n)",
-    ),
-    *(r"(?P<n>a)(?P=n)", "(", "[a", "a**", "(?z)", "a{9999999999999}", "[[a]"),
-)
-
-
-@pytest.mark.parametrize("source", ACCEPTED)
-def test_usual_patterns_are_accepted(source: str) -> None:
-    assert bounded_pattern(source).pattern == source
-
-
-@pytest.mark.parametrize("source", REFUSED)
-def test_patterns_that_could_take_very_long_and_wrong_ones_are_refused(source: str) -> None:
-    with pytest.raises(InvalidInput):
-        bounded_pattern(source)
-
-
-def test_a_long_pattern_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="1,001 characters"):
-        bounded_pattern("a" * 1001)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("letter", ["a", "x", " ", "1.", "foo", "ab", '"'])
-def test_what_is_accepted_ends_soon_on_an_example(letter: str) -> None:
-    text = (letter * 200)[:200]
-    began = time.process_time()
-    for source in (*ACCEPTED, r"a*a*a*b", r"\w*\w*\w*!"):
-        bounded_pattern(source).search(text)
-    assert time.process_time() - began < 5

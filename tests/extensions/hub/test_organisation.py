@@ -62,15 +62,6 @@ def test_what_only_the_organisation_has_comes_without_remarks(hub: Hub, ana: Mem
     assert result.out.count("acme/organisation from team-a") == 1 and result.err == ""
 
 
-def test_why_names_the_origin(hub: Hub, ana: Member, ben: Member) -> None:
-    fact = promoted(hub, ana)
-    result = ben("why", fact)
-    assert "acme, vault alpha; seen by team-a, organisation" in result.out
-    assert "life/projects/gateway/items.json line 2" in result.out and "Ada Person <ada@example.org>" in result.out
-    unknown = ben("why", "fact_none")
-    assert unknown.code == 1 and "No fact has the id" in unknown.err
-
-
 def test_the_gates_refuse_with_reasons(hub: Hub, ana: Member) -> None:
     fact = ana.keep("It works. It is fast.", "projects/gateway")
     hub.take_in("alpha", "team-a", ana.root)

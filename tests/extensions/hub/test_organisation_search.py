@@ -31,7 +31,7 @@ def own_part(lines: list[str], budget: int) -> tuple[str, int]:
     """A context of the vault itself, as `context` makes it."""
     units = [Unit(number, token_bound(f"- {line}\n"), False, f"- {line}\n") for number, line in enumerate(lines)]
     section = Section(frame.ASKED, lambda tokens, shown: units, "clawmem list")
-    packed = pack(frame.heading("2026-11-21"), [section], budget)
+    packed = pack(frame.heading("2026-11-21"), [section], budget, "clawmem list")
     return render_context(packed, {}), packed.tokens
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from clawmem.errors import ClawmemError, ConflictMarkers
+from clawmem.errors import ClawmemError
 from clawmem.extensions.wiki.compile import build_wiki, changed_names, counted_writes
 from clawmem.extensions.wiki.curator import check_pages, curate
 from clawmem.extensions.wiki.gather import STATE, read_wiki_state, titles_of
@@ -299,7 +299,7 @@ STEPS = st.lists(
     max_size=14,
 )
 # A report links to the page of an entity that moves, and leaves a page behind on which a person wrote.
-REPORTED = [("add", 0, 1), ("write", 0, 0), ("build", 0, 0), ("day", 1, 0), ("curate", 0, 0), ("move", 0, 0)]
+REPORTED = [("add", 0, 1), ("write", 0, 0), ("build", 0, 0), *[("day", 0, 0)] * 2, ("curate", 0, 0), ("move", 0, 0)]
 
 
 @pytest.mark.parametrize("rounds", [4, pytest.param(150, marks=pytest.mark.soak)])
@@ -338,22 +338,7 @@ def test_a_full_build_keeps_reports_and_removes_pages_that_another_machine_left(
     assert build_wiki(vault, later, full=True).removed == ("wiki/projects/boat.md",)
     assert page(vault, "projects/raft").startswith("Mine.\n") and "The boat is red." not in page(vault, "projects/raft")
     assert page(vault, "mine") == "Mine, too.\n"
-    assert (vault.root / report).read_bytes().count(b"\n") == data.count(b"\n")
-
-
-def test_a_report_with_conflict_marks_is_not_written_over(vault: Vault, caller: Caller) -> None:
-    add(vault, caller, "The boat is red.", BOAT)
-    build_wiki(vault, caller)
-    later = caller._replace(now=caller.now + timedelta(days=7))
-    report = curate(vault, later).report
-    assert report is not None
-    marked = f"<<<<<<< HEAD\n=======\n>>>>>>> other\n{(vault.root / report).read_text()}"
-    (vault.root / report).write_text(marked)
-    vault.git.run("commit", "-qam", "half of a merge")
-    rename_entity(vault, BOAT, "ship", later)
-    with pytest.raises(ConflictMarkers, match=report):
-        build_wiki(vault, later)
-    assert (vault.root / report).read_text() == marked
+    assert (vault.root / report).read_bytes() == data
 
 
 def test_a_build_after_the_clock_went_back_reads_everything(vault: Vault, caller: Caller) -> None:
@@ -512,7 +497,7 @@ def test_a_page_changes_on_the_day_on_which_time_alone_changes_it(vault: Vault, 
     assert build_wiki(vault, then, full=True).written == ()
 
 
-def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller, clawmem: Command) -> None:
+def test_what_people_write_is_found(vault: Vault, caller: Caller, clawmem: Command) -> None:
     add(vault, caller, "The boat is red.", BOAT, tags=["sea"])
     add(vault, caller, "Jane prefers tea.")
     add(vault, caller, "Jane sails.", tags=["sea"])
@@ -522,19 +507,12 @@ def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller
     (vault.root / "wiki/trip.md").write_text(
         "# The trip\n\nWe took the [Boat](projects/boat.md) and the [[topics/sea]].\n"
     )
-    build = build_wiki(vault, caller)
-    assert set(build.written) == {"wiki/projects/boat.md", "wiki/topics/sea.md"}
-    expected = (
-        "## Mentioned in\n\n- [Jane](../areas/people/jane.md): written by hand\n- [The trip](../trip.md): written by"
-    )
-    assert expected in page(vault, BOAT)
-    assert "- [The trip](../trip.md): written by hand" in page(vault, "topics/sea")
-    assert check_pages(vault) == ((), ())
+    assert build_wiki(vault, caller).written == ()
+    assert check_pages(vault) == ((), ("wiki/trip.md",))
     assert build_wiki(vault, caller).written == ()
     assert '"path": "wiki/trip.md", "place": 1, "text": "The trip"' in clawmem("recall", "which trip?", "--json").out
     (vault.root / "wiki/trip.md").unlink()
     build_wiki(vault, caller)
-    assert "trip" not in page(vault, BOAT) and "- [Jane](../areas/people/jane.md): written by" in page(vault, BOAT)
     hits = clawmem("recall", "who learned knitting?", "--json").data
     assert "knitting" in json.dumps(hits) and f"wiki/{JANE}.md" in json.dumps(hits)
 

@@ -203,47 +203,6 @@ def test_a_text_moves_to_the_page_of_an_entity_or_a_topic_and_back(
         assert differing(site, full) == set()
 
 
-def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
-    vault: Vault, caller: Caller, tmp_path: Path
-) -> None:
-    site, full = tmp_path / "site", tmp_path / "full"
-    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
-    add(vault, caller, "Jane sails.", related_entities=[BOAT], tags=["sea"])
-    built(vault, caller, site)
-    trip = '<a href="../own/wiki/trip.html" dir="auto">{}</a> <span class="meta">written by hand</span>'
-    jane = '<a href="../areas/people/jane.html" dir="auto">Jane</a> <span class="meta">{}</span>'
-
-    def edited(path: str, text: str | None) -> dict[str, str]:
-        commit(vault, caller, path, text)
-        built(vault, caller, site)
-        shutil.rmtree(full, ignore_errors=True)
-        built(vault, caller, full)
-        assert differing(site, full) == set()
-        return {name: content(site)[f"{name}.html"].decode() for name in (BOAT, "topics/sea")}
-
-    shown = edited("wiki/trip.md", "# A trip\n\nOn the [[boat]] over the [sea](topics/sea.md).")
-    assert all(trip.format("A trip") in text for text in shown.values())
-    # Whose claims lead here is among the people, and not once more below.
-    assert (
-        '<li><a href="../areas/people/jane.html" dir="auto"><i' in shown[BOAT]
-        and jane.format("1 claim") not in shown[BOAT]
-    )
-    shown = edited("wiki/trip.md", "# Our trip\n\nOn the [[boat]].")
-    assert trip.format("Our trip") in shown[BOAT] and "Mentioned in" not in shown["topics/sea"]
-    assert shown[BOAT].count("Our trip") == 1  # not in the neighbourhood, which counts claims
-    shown = edited(f"wiki/{JANE}.md", "Her [[projects/boat|boat]].")
-    assert jane.format("1 claim, written by hand") in shown[BOAT]
-    shown = edited("wiki/reports/2026-W40.md", "The [[boat]] and the [[sea]].")
-    assert "W40" not in shown[BOAT] + shown["topics/sea"]
-    shown = edited("wiki/trip.md", None)
-    assert "Our trip" not in shown[BOAT]
-    build_wiki(vault, caller)
-    assert (
-        "The wind."
-        in edited("wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")["topics/sea"]
-    )
-
-
 class _Moving(Vault):
     """A vault in which git moves the branch to another commit after HEAD was read once."""
 

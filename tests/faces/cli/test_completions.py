@@ -118,7 +118,7 @@ def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) 
         ("clawmem sync --conflict ", ["newest", "ours", "theirs", "review", "fail"]),
         ("clawmem recall tea --in ", ["facts", "events", "notes", "summaries", "all"]),
         ("clawmem graph neighbors areas", ["areas/people/jane"]),
-        ("clawmem graph path areas/people/jane @f", ["@finance/projects/budget"]),
+        ("clawmem graph neighbors @f", ["@finance/projects/budget"]),
         ("clawmem backup ", [":files"]),
         ("clawmem restore x ", [":files"]),
         ("clawmem ingest x --role t", ["tool"]),

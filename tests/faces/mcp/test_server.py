@@ -76,6 +76,7 @@ def start(vault_root: Path, environment: dict[str, str]) -> Iterator[Start]:
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_a_server_loads_the_model_at_its_first_question(start: Start, clawmem: Command) -> None:
     assert clawmem("remember", "Bob keeps two hens behind the shed.").code == 0
     assert clawmem("heartbeat").code == 0

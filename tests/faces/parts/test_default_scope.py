@@ -47,7 +47,8 @@ def projects(once: Once, tmp_path: Path, ask: Callable[..., Result]) -> dict[str
         ask("lesson", "add", "Uploads are sent in small chunks.", cwd=made["shop"])
         ask("decision", "add", "Stream the uploads to the disk.", "--why", "memory", cwd=made["shop"])
         for category in ("lesson", "decision"):
-            ask("remember", f"The {category} on uploads: free for everybody.", "--category", category, cwd=made["shop"])
+            words = f"The {category} on uploads: free for everybody."
+            ask("remember", words, "--category", category, "--scope", "organisation", cwd=made["shop"])
 
     once(build)
     return {**made, "home": tmp_path / "home"}

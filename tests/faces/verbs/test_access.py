@@ -31,7 +31,7 @@ _READING = {
     "context": [["context", "What did the biopsy of Lucia show?"], ["context"]],
     "list": [["list"], ["list", "--all"], ["list", "--at", "2026-11-21"]],
     "show": [["show", "lucia"], ["show", "FACT"], ["show", "FORGOTTEN"], ["show", "UNDONE"], ["show", "PUBLIC"]],
-    "graph": [["graph", "path", "lucia", SECRET], ["graph", "neighbors", "lucia"], ["graph", "neighbors", "PUBLIC"]],
+    "graph": [["graph", "neighbors", SECRET], ["graph", "neighbors", "lucia"], ["graph", "neighbors", "PUBLIC"]],
     "why": [
         *(["why", name] for name in ("FACT", "PUBLIC", "OLD", "FORGOTTEN", "UNDONE", SECRET)),
         ["why", "PUBLIC", "--impact"],
@@ -333,7 +333,8 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
     harness = {"hook", "mcp serve", "completions", "schema"}
     reading = {command for command in _commands() if command.partition(" ")[0] in _READING}
     assert usable(viewer="clara") == reading | harness | {"setup"}
-    writing = {"note", "ingest", "session note", "session checkpoint", "session end"}
+    writing = {"note", "ingest", *(f"session {word}" for word in ("start", "note", "checkpoint", "end"))}
+    writing |= {f"task {word}" for word in ("list", "show", "take", "release", "submit")}
     assert usable(agent="desk") == reading | harness | writing
     assert usable(agent="stranger") == usable(agent="desk")
     assert usable(agent="boss") == usable(viewer="boss") == usable() == set(_commands())
@@ -682,3 +683,43 @@ def test_an_agent_that_writes_learns_nothing_of_what_it_may_not_see(
     for word in ("measles", SECRET):
         assert clawmem("note", f"The user asked to forget the {word} of Lucia.", "--agent", "stranger").err == ""
     assert SECRET in clawmem("review", "list").out, "a person is asked all the same"
+
+
+def test_an_agent_that_sees_little_works_on_a_task_in_a_session(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    clawmem("task", "add", "Paint the gate")
+    other = clawmem("session", "start", "--agent", "boss", "--json").data["session"]["id"]
+    boss = ("--agent", "boss", "--session", other)
+    assert clawmem("session", "note", f"Lucia has {SECRET}.", *boss).code == 0
+    assert clawmem("session", "claim", "areas/people/lucia", *boss).code == 0
+    assert "Paint the gate" in clawmem("task", "list", "--agent", "desk").out
+    begun = clawmem("session", "start", "--agent", "desk", "--task", "paint-the-gate", "--json")
+    assert begun.code == 0, begun.err
+    assert begun.data["task"]["holder"] == "desk"
+    session = ("--session", begun.data["session"]["id"])
+    outputs = [
+        begun.out,
+        *(
+            clawmem(*words, *session, "--agent", "desk").out
+            for words in (
+                ("session", "note", "The gate needs two coats."),
+                ("task", "show", "paint-the-gate"),
+                ("task", "submit", "paint-the-gate"),
+                ("session", "end", "--summary", "Painted."),
+            )
+        ),
+    ]
+    assert all(SECRET not in out and "people/lucia" not in out for out in outputs)
+
+
+def test_the_policy_is_shown_with_its_channels_and_an_export_counts_what_it_is_of(
+    clawmem: Clawmem, shared: tuple[str, str], vault_root: Path, tmp_path: Path
+) -> None:
+    policy = vault_root / "governance/access.yaml"
+    policy.write_text(policy.read_text() + "channels:\n  ward: [doctor]\n")
+    assert "messages of ward are for doctor" in clawmem("access", "show").out
+    clawmem("decision", "add", "Use lime for the walls.", "--why", "It breathes.")
+    assert "left out" not in clawmem("decision", "export", str(tmp_path / "madr")).err
+    (open_fact,) = clawmem("remember", "Lucia has a gate.", "--json").data["facts"]
+    merged = clawmem("merge", shared[1], open_fact["id"], "--into", "Lucia has a gate and more.")
+    assert f"not everybody may see the merged fact, and {open_fact['id']} was for everybody" in merged.err
+    assert "left out: 2 facts" in clawmem("export", str(tmp_path / "all")).err

@@ -48,7 +48,7 @@ def test_an_answer_that_was_withdrawn_says_why(clawmem: Command) -> None:
     text = f"{paint}  Use lead paint (retracted, because not allowed on boats)"
     assert f"No longer: {text}" in clawmem("recall", "lead paint").err
     assert f"no longer: {text.replace('  ', ' ')}" in clawmem("context", "lead paint").out
-    assert "retracted, withdrawn because not allowed on boats" in clawmem("why", paint).out
+    assert "retracted, because not allowed on boats" in clawmem("why", paint).out
 
 
 def test_a_question_of_several_parts_keeps_an_answer_to_each(clawmem: Command) -> None:

@@ -225,8 +225,12 @@ def test_what_an_agent_stores_in_a_repository_is_of_that_project(
     for folder, known in ((project, True), (tmp_path / "plane", False)):
         told = context(say(clawmem, vault_root, "SessionStart", folder, source="startup"))
         assert ("redis" in told, "tabs" in told) == (known, True)
-    clawmem("remember", "The door is green.", cwd=project, env={"CLAWMEM_VAULT": str(vault_root)})
-    assert "project" not in next(fact for fact in clawmem("list", "--json").data["facts"] if "door" in fact["fact"])
+    at = {"CLAWMEM_VAULT": str(vault_root)}
+    clawmem("remember", "The door is green.", cwd=project, env=at)
+    clawmem("remember", "The gate is red.", "--scope", "organisation", cwd=project, env=at)
+    facts = {fact["fact"]: fact for fact in clawmem("list", "--json").data["facts"]}
+    assert facts["The door is green."]["project"] == "git.example.org/ada/boat"
+    assert "project" not in facts["The gate is red."]
 
 
 OF_REPOSITORY = """Run cargo deny before a release.
@@ -238,6 +242,9 @@ We deploy on Tuesdays.
 I use tabs in this repo.
 Boat talks to the ledger over gRPC.
 The server in the office rack is otter-03."""
+OF_OWNER = """The SMS gateway of Fjordline drops long messages.
+The fee of Fjordline for small boats is 36 euros.
+Lars called: the fee goes up in May."""
 OF_OTHERS = """Ottilie lives in Bruges.
 My dentist is Dr Maes.
 I prefer tabs.
@@ -262,6 +269,75 @@ def test_what_an_agent_says_of_people_and_other_things_is_known_everywhere(
     facts = clawmem("list", "--limit", "100", "--json").data["facts"]
     of_project = {fact["fact"] for fact in facts if "project" in fact}
     assert of_project == set(OF_REPOSITORY.splitlines()) and len(facts) == 22
+
+
+def test_what_names_the_owner_of_a_repository_is_of_its_project(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    config = project / ".git/config"
+    config.write_text(config.read_text().replace("ada/", "Fjordline/"))
+    of_others = "The office of Fjordline is in Turku.\nFjordline's dentist is Dr Maes.\nThe fee of Kestrel is 9 euros."
+    for by in ({}, {"CLAWMEM_AGENT": "scout"}):
+        given = {"CLAWMEM_VAULT": str(vault_root), **by}
+        assert clawmem("remember", f"{OF_OWNER}\n{of_others}", cwd=project, env=given).code == 0
+    facts = clawmem("list", "--json").data["facts"]
+    assert {fact["fact"] for fact in facts if "project" in fact} == set(OF_OWNER.splitlines())
+    assert {fact["fact"] for fact in facts if "project" not in fact} == set(of_others.splitlines())
+    (tmp_path / "plane/.git").mkdir(parents=True)
+    (tmp_path / "plane/.git/HEAD").write_text("ref: refs/heads/main\n")
+    found = clawmem("recall", "fee for small boats", cwd=tmp_path / "plane", env={"CLAWMEM_VAULT": str(vault_root)})
+    assert "36 euros" not in found.out and "36 euros" in clawmem("recall", "fee for small boats").out
+
+
+OF_A_LIFE = {
+    "My sister Ana collects ceramics.": (),
+    "Ana's flat is in Bonn.": ("-e", "areas/people/ana"),
+    "I must not take ibuprofen.": ("--category", "health"),
+    "My hourly rate is 85 euros.": (),
+    "The heating is serviced in May.": ("-e", "areas/home"),
+    "Use yarn.": ("-e", "projects/kestrel", "--category", "instruction"),
+    "Kestrel runs on UpCloud.": ("-e", "projects/kestrel"),
+    "Heron Labs pays on the 25th.": ("-e", "areas/companies/heron-labs"),
+}
+OF_ALL_WORK = {
+    "The user's name is Ines Prado.": ("--importance", "0.8"),
+    "I prefer answers in English.": ("--category", "preference"),
+    "Never push without asking.": ("--category", "instruction"),
+    "Redis drops keys above 2 GB.": ("-e", "resources/redis"),
+}
+
+
+def test_a_start_in_a_repository_tells_what_is_for_all_work_and_nothing_of_a_life_or_another_project(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    for text, options in {**OF_A_LIFE, **OF_ALL_WORK}.items():
+        assert clawmem("remember", text, *options).code == 0
+    told = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    assert [text for text in OF_A_LIFE if text in told] == [], told
+    assert all(text in told for text in OF_ALL_WORK), told
+    # What is known of the project leaves the user in.
+    at = {"CLAWMEM_VAULT": str(vault_root)}
+    assert clawmem("remember", "The Boat build uses clang.", cwd=project, env=at).code == 0
+    assert clawmem("remember", "Boat needs Python 3.12.").code == 0
+    beside = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    assert all(text in beside for text in ("clang", "Python 3.12", "Ines Prado", "in English")), beside
+    assert [text for text in OF_A_LIFE if text in beside] == [], beside
+
+
+def test_a_start_outside_of_a_repository_tells_what_harms_to_forget(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    vital = ("I must not take ibuprofen.", "My sister Ana is allergic to nuts.", "The key is under the third pot.")
+    for text in vital:
+        assert clawmem("remember", text, "--importance", "0.8").code == 0
+    rule = ("--scope", "project", "--category", "instruction", "--importance", "0.95")
+    clawmem("remember", "Run the tests first.", *rule, cwd=project, env={"CLAWMEM_VAULT": str(vault_root)})
+    told = context(say(clawmem, vault_root, "SessionStart", tmp_path, source="startup"))
+    assert all(text in told for text in vital) and "tests" not in told
+    # A question is one about everything, and no order of a project leads what it gets.
+    asked = "which tests run first, of all that we do?"
+    assert "Run the tests" in context(say(clawmem, vault_root, "UserPromptSubmit", tmp_path, prompt=asked))
+    assert "Run the tests" not in clawmem("context", "plan Ana's birthday").out
 
 
 @pytest.mark.parametrize("name", ["boat", "heron"])
@@ -360,7 +436,7 @@ def test_a_session_starts_with_what_holds_of_its_project_and_not_with_small_talk
     assert clawmem("ingest", str(talk)).code == 0
     start = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
     places = [start.index(fact) for fact in of_project]
-    assert all(words not in start for words in pair) and max(places) < start.index("Kestrel")
+    assert all(words not in start for words in (*pair, "Kestrel")) and max(places) > 0
     # With a task, what was said of it stands beside the project's facts.
     text = clawmem("context", "boat repository builds", cwd=project, env={**at, "CLAWMEM_PROJECT": str(project)}).out
     assert "builds again" in text
@@ -547,7 +623,6 @@ def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_
     until_read(vault_root)
     (session,) = clawmem("session", "list", "--json").data["sessions"]
     assert session["state"] == "ended"
-    assert "Move the boat build to clang." in session["summary"]
     other = say(clawmem, vault_root, "SessionStart", project, session_id="other")
     assert context(other).count("Move the boat build to clang.") == 1
     assert "Ended by its program" not in context(other)
@@ -573,7 +648,8 @@ def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, 
     result = clawmem("remember", "The boat build uses the compiler clang.", "--scope", "project", cwd=project,
                    env={"CLAWMEM_VAULT": str(vault_root)})  # fmt: skip
     assert result.code == 0, result.err
-    (tmp_path / "plane").mkdir()
+    (tmp_path / "plane/.git").mkdir(parents=True)
+    (tmp_path / "plane/.git/HEAD").write_text("ref: refs/heads/main\n")
     assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
     for event in ("SessionStart", "UserPromptSubmit"):
         assert context(say(clawmem, vault_root, event, tmp_path / "plane", prompt=ASKED)) == ""
@@ -832,18 +908,44 @@ def test_what_is_to_be_forgotten_is_hidden_after_the_turn_that_asks_it(
         assert "Oslo" in clawmem("recall", "where do I live?", "--in", "facts").out
 
 
-def test_a_session_that_its_program_ends_keeps_no_words_to_be_forgotten_and_hands_nothing_over(
+def test_a_session_that_its_program_ends_keeps_no_words_of_its_messages_and_hands_nothing_over(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
     say(clawmem, vault_root, "SessionStart", project, source="startup")
     until_read(vault_root, what="session")
     transcript = project / "t.jsonl"
-    prompt = "Forget that I live in Oslo."
+    prompt = "My therapist in Oslo is Anna Rask."
     transcript.write_text(json.dumps({**HELLO, "message": {"role": "user", "content": prompt}}) + "\n")
     say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt, transcript_path=str(transcript))
     say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
     assert until_read(vault_root)["outcome"] == "done"
-    log = clawmem("log").out
-    assert 'Asked last: "to forget something"' in log and "Oslo" not in log
+    log, shown = clawmem("log").out, clawmem("session", "show", SESSION).out
+    assert "Ended by its program" in log and "Ended by its program" in shown and "Oslo" not in log + shown
     assert clawmem("heartbeat").code == 0
     assert "digest" not in clawmem("log").out
+
+
+def test_a_first_name_of_two_people_means_the_one_of_the_project_or_both(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    ek, virtanen = "Jonas Ek is the operations lead of Boat.", "Jonas Virtanen is the manager of Heron."
+    assert clawmem("remember", f"{ek}\n{virtanen}\nPetra Lind is the designer of Heron.").code == 0
+
+    def told(prompt: str, session: str, folder: Path = project) -> list[bool]:
+        text = context(say(clawmem, vault_root, "UserPromptSubmit", folder, prompt=prompt, session_id=session))
+        return [fact in text for fact in (ek, virtanen)]
+
+    ask = "Ask Jonas whether the van is repaired."
+    assert told(ask, "a") == [True, False], "the one of the project"
+    assert told("We send the delivery list to Jonas every day.", "a") == [False, False], "not the other one instead"
+    assert told("Ask Jonas Virtanen whether the van is repaired.", "b") == [False, True], "the one who is named"
+    assert told("Ask Petra whether the van is repaired.", "c") == [False, False]
+    # Where neither is of the project, what bears on one is not told alone, also if the other was told before.
+    assert told(ask, "d", tmp_path) == [False, False]
+    assert told("Ask Jonas Ek whether the van is repaired.", "d", tmp_path) == [True, False]
+    assert told("Is Jonas the manager of Heron?", "d", tmp_path) == [True, True]
+    shown = clawmem("show", "jonas").out
+    assert "'jonas' may be areas/people/jonas-ek or areas/people/jonas-virtanen." in shown and ek in shown
+    assert "Also called" not in clawmem("show", "jonas-ek").out + clawmem("show", "petra").out
+    assert clawmem("entity", "create", "areas/people/jonas").code == 0
+    assert "Also called Jonas: areas/people/jonas-ek, areas/people/jonas-virtanen" in clawmem("show", "Jonas").out

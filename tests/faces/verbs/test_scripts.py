@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import jsonschema
@@ -15,12 +16,18 @@ from tests.manual import commands
 COMMANDS = commands()
 
 
+def test_every_schema_is_json_schema() -> None:
+    schemas = [document_schema(command.shape) for command in COMMANDS.values()]
+    # Commands share most definitions, and checking one takes long.
+    parts = [part for schema in schemas for part in ({**schema, "$defs": {}}, *schema["$defs"].values())]
+    for part in {json.dumps(part): part for part in parts}.values():
+        jsonschema.Draft202012Validator.check_schema(part)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_schema_is_json_schema_and_declares_all_that_it_names(name: str) -> None:
+def test_every_schema_declares_all_that_it_names(name: str) -> None:
     schema = document_schema(COMMANDS[name].shape)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    named = set(references(schema))
-    assert named == {f"#/$defs/{other}" for other in schema["$defs"]}
+    assert set(references(schema)) == {f"#/$defs/{other}" for other in schema["$defs"]}
 
 
 def references(schema: Any) -> list[str]:

@@ -3,6 +3,7 @@ starts."""
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shutil
@@ -16,6 +17,7 @@ import pytest
 
 from clawmem.memory.health.configure import change_setting
 from clawmem.vault.git.acceptance import accept
+from tests.conftest import Command
 from tests.memory.machines import Machine, make_machines
 from tests.waiting import is_alive, wait_until
 
@@ -135,3 +137,36 @@ def test_a_dead_remote_holds_nothing_and_harms_nothing(machines: list[Machine], 
     other.git("config", "remote.origin.uploadpack", "git-upload-pack")
     accept(other.root / ".git", other.environment)
     assert other.sync().pushed
+
+
+def test_each_machine_hears_of_a_dispute_and_of_two_decisions_about_it(
+    machines: list[Machine], clawmem: Command
+) -> None:
+    def on(hour: int, machine: Machine, *arguments: str) -> str:
+        result = clawmem(*arguments, cwd=machine.root, env={"CLAWMEM_NOW": f"2026-12-02T{hour:02}:00:00"})
+        assert result.code == 0, result.err
+        return result.out
+
+    ours, theirs = machines
+    (shared,) = ours.keep("The launch is on 14 December.", entity="projects/site")
+    ours.sync()
+    theirs.sync()
+    on(8, ours, "supersede", shared.id, "The launch is on 4 January.", "--reason", "a call")
+    on(9, theirs, "supersede", shared.id, "The launch is on 18 December.", "--reason", "a mail")
+    on(10, ours, "sync")
+    on(10, theirs, "sync")
+    heard = on(10, ours, "sync")
+    assert f"conflict: {shared.id} was replaced by" in heard
+    assert "1 question for you" in heard
+    proposal = on(11, ours, "review", "list").split()[0]
+    kept = on(11, ours, "list", "--jsonl", "--fields", "id,fact")
+    early = next(row["id"] for row in map(json.loads, kept.splitlines()) if "January" in row["fact"])
+    on(11, theirs, "review", "approve", proposal, "--reason", "the mail is right")
+    on(12, ours, "review", "approve", proposal, "--keep", early, "--reason", "confirmed")
+    on(13, ours, "sync")
+    both = on(13, theirs, "sync"), on(13, ours, "sync")
+    for machine, heard in zip((theirs, ours), both, strict=True):
+        assert f"the later decision wins and {early} is active again: The launch is on 4 January." in heard
+        assert "question for you" not in heard
+        assert "The launch is on 4 January. (instead of: " in on(14, machine, "review", "list", "--all")
+        assert "because a call; confirmed" in on(14, machine, "recall", "when is the launch?")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Command, Once
+from tests.memory.machines import Machine, make_machines
 
 ENTITY = "areas/people/jane"
 READS = (("recall", "where does Jane live?"), ("context", "where does Jane live?"), ("list",), ("context",))
@@ -130,3 +131,30 @@ def test_what_is_always_told_now_is_not_of_a_past_moment(clawmem: Command, moved
     question = ("recall", "where does Jane live?")
     told = [ask(clawmem, *question, *options).data["hot_facts"] for options in ((), ("--at", "HEAD"))]
     assert [len(facts) for facts in told] == [1, 0]
+
+
+def test_what_clones_recorded_counts_from_the_day_it_was_recorded(
+    tmp_path: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    def on(day: int, machine: Machine, *arguments: str) -> str:
+        result = clawmem(*arguments, cwd=machine.root, env={"CLAWMEM_NOW": f"2026-12-{day:02}T09:00:00"})
+        assert result.code == 0, result.err
+        return result.out
+
+    ours, theirs = make_machines(tmp_path, environment)
+    on(2, ours, "remember", "Green two.", "-e", "projects/site")
+    on(3, ours, "remember", "Blue three.", "-e", "projects/site")
+    on(4, theirs, "remember", "Black four.", "-e", "projects/site")
+    on(5, ours, "sync")
+    on(6, theirs, "sync")
+    on(6, ours, "sync")
+    for machine in (ours, theirs):
+        refs = machine.git("for-each-ref")
+        assert "Blue three." in on(7, machine, "diff", "2026-12-03")
+        assert "Green two." in on(7, machine, "diff", "2026-12-02")
+        assert "learned 1 fact." in on(7, machine, "diff", "2026-12-04")
+        assert "forgot nothing" in on(7, machine, "diff", "2026-12-06")
+        then = on(7, machine, "list", "--at", "2026-12-05")
+        assert all(words in then for words in ("Green two.", "Blue three.", "Black four."))
+        assert "Black" not in on(7, machine, "list", "--at", "2026-12-03")
+        assert machine.git("for-each-ref") == refs

@@ -42,7 +42,6 @@ LINES = {
     "tier JANE": USAGE,
     "retract JANE": USAGE,
     "graph neighbors JANE": USAGE,
-    "graph path jane bob": USAGE,
 }
 
 

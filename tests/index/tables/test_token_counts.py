@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.background import count_exactly, needs_counting
@@ -45,6 +47,7 @@ def test_bounds_become_exact_and_only_new_ones_are_counted(vault: Vault, caller:
     index.close()
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_the_heartbeat_counts_and_again_after_a_new_index(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, "Jane likes tea")
     for again in (False, True):

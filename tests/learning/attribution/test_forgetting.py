@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.learning.attribution.forgetting import asked_to_forget
-from clawmem.memory.facts.forget import ITSELF, JUST_SAID, Named
+from clawmem.memory.facts.targets import ITSELF, JUST_SAID, Named
 from tests.conftest import Command
 
 # Of each language: sentences of everyday life with the verbs, and requests with the words that name what is meant.

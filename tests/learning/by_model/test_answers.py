@@ -638,3 +638,24 @@ def test_of_the_days_of_a_plan_that_of_the_reader_is_taken_where_the_words_allow
     said = event(quote)._replace(timestamp="2026-11-23T09:00:00Z")
     plan = fact("e1", quote, f"Asha's plan: {quote}.", subject="Asha", predicate="", category="plan", when=when)
     assert only(plan, of=said).valid_to == ends
+
+
+@pytest.mark.parametrize(
+    ("category", "when", "ends"),
+    [
+        ("commitment", "2026-11-13", "2026-11-13"),
+        ("commitment", "2026-11-13/", None),
+        ("commitment", "2026-10-01", None),
+        ("status", "2026-11-13", None),
+    ],
+)
+def test_a_commitment_ends_with_its_day(category: str, when: str, ends: str | None) -> None:
+    text = "The pilot must be live by 13 November."
+    given = fact("e1", text.rstrip("."), "The pilot must be live by 13 November 2026.", category=category, when=when)
+    assert only(given, of=event(text)).valid_to == ends
+
+
+def test_a_short_quote_that_is_a_clause_stands() -> None:
+    message = event("Scratch that, keep 51. I misread it.")
+    assert only(fact("e1", "keep 51", "It stays 51.", subject="fee"), of=message).source_text == "keep 51"
+    assert read(fact("e1", "keep 5", "It stays 5.", subject="fee"), of=message).dropped == {"quote too short": 1}

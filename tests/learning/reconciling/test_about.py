@@ -131,6 +131,27 @@ def test_a_fact_of_another_project_holds_there(clawmem: Command) -> None:
     }  # fmt: skip
 
 
+def test_a_project_that_nobody_named_is_not_the_one_of_the_talk(clawmem: Command) -> None:
+    at = "git.example.org"
+
+    def tell(project: str, text: str, at: str) -> None:
+        message = {"role": "user", "content": text, "project": project}
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
+        task = clawmem("learn", "pending", "--json").data
+        answer = {"task": task["id"], "facts": [{"e": 1, "q": text, "s": text, "of": "the rate", "at": at}]}
+        clawmem("learn", "apply", "-", given=json.dumps(answer))
+
+    tell(f"{at}/fjord/pelican", "Pelican needs Python 3.12.", "project:pelican")
+    tell(f"{at}/x/heron", "Heron sells flowers.", "project:heron")
+    tell(f"{at}/x/heron", "Fjord pays 95 euros an hour.", "project:pelican")
+    tell(f"{at}/x/heron", "The other client pays 70 euros an hour.", "project:Wren")
+    facts = clawmem("list", "--scope", "all", "--json").data["facts"]
+    found = {
+        fact["fact"].split()[-4]: (fact["entity"], fact.get("project")) for fact in facts if "hour" in fact["fact"]
+    }
+    assert found == {"95": ("projects/pelican", f"{at}/fjord/pelican"), "70": ("areas/people/user", None)}
+
+
 def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None:
     def tell(text: str, **fact: object) -> str:
         message = {"role": "user", "content": text, "project": "a/cargo"}
@@ -176,3 +197,53 @@ def test_a_decision_goes_to_what_it_is_about_and_not_to_the_folder(clawmem: Comm
     assert decided("Priya owns the parser of Kestrel.") == ("areas/people/priya", ["projects/kestrel"])
     assert decided("Brandt GmbH delivers the paper.") == ("areas/companies/brandt-gmbh", None)
     assert decided("Tests run on two cores.") == ("projects/shop", None)
+
+
+def test_what_the_user_says_of_an_agents_fact_gives_it_evidence_trust_and_place(clawmem: Command) -> None:
+    here = "git.example.org/fjord/pelican"
+    for text in ("Pelican takes payments through Paytrail.", "Pelican runs on UpCloud, paid by Fjord in May."):
+        assert clawmem("--agent", "scout", "remember", text, "-e", "areas/general").code == 0
+    known = {fact["fact"][:13]: fact["id"] for fact in clawmem("list", "--json").data["facts"]}
+    said = ("Pelican takes payments through Paytrail now.", "Right, Pelican runs on UpCloud.")
+    messages = [{"role": "user", "content": text, "project": here} for text in said]
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, messages)))
+    task = clawmem("learn", "pending", "--json").data
+    rows = [
+        {"e": 1, "q": said[0], "s": "Pelican takes payments through Paytrail.", "x": {known["Pelican takes"]: "same"}},
+        {"e": 2, "q": said[1], "s": "Pelican runs on UpCloud.", "x": {known["Pelican runs "]: "same"}},
+    ]
+    answer = {"task": task["id"], "facts": [{"of": "Pelican", "at": "project:Pelican", **row} for row in rows]}
+    result = clawmem("learn", "apply", "-", "--json", given=json.dumps(answer))
+    assert result.code == 0, result.err
+    facts = {fact["id"]: fact for fact in clawmem("list", "--scope", "all", "--json").data["facts"]}
+    takes = facts[known["Pelican takes"]]
+    assert (takes["trust"], takes["source_text"], takes["entity"], takes["project"]) == (
+        "user", said[0], "projects/pelican", here,
+    )  # fmt: skip
+    # What the agent said beyond that is still the agent's.
+    runs = facts[known["Pelican runs "]]
+    assert (runs["trust"], runs["entity"]) == ("agent", "areas/general") and "source_event" not in runs
+    assert clawmem("doctor").code == 0 and len(facts) == 2
+
+
+def test_a_refinement_that_leaves_a_detail_out_stands_beside_what_has_it(clawmem: Command) -> None:
+    stored = ("Ida turns 40 in November; she is not Ida Berg of Wren.", "The pilot is due on Friday.")
+    for text in stored:
+        assert clawmem("--agent", "scout", "remember", text, "-e", "areas/general").code == 0
+    ids = {fact["fact"]: fact["id"] for fact in clawmem("list", "--json").data["facts"]}
+    ida, pilot = (ids[text] for text in stored)
+    said = "Ida turns 40 on 21 November, and the pilot is due on 4 December 2026."
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": said}))
+    task = clawmem("learn", "pending", "--json").data
+    rows = [
+        {"q": "Ida turns 40 on 21 November", "s": "Ida turns 40 on 21 November.", "of": "Ida",
+         "x": {ida: "refine"}},
+        {"q": "the pilot is due on 4 December 2026", "s": "The pilot is due on 4 December 2026.", "of": "the pilot",
+         "x": {pilot: "refine"}},
+    ]  # fmt: skip
+    answer = {"task": task["id"], "facts": [{"e": 1, **row} for row in rows]}
+    result = clawmem("learn", "apply", "-", given=json.dumps(answer))
+    assert "merged     The pilot is due on 4 December 2026." in result.out, result.out
+    assert "added      Ida turns 40 on 21 November." in result.out
+    facts = {fact["fact"] for fact in clawmem("list", "--json").data["facts"]}
+    assert facts == {stored[0], "Ida turns 40 on 21 November.", "The pilot is due on 4 December 2026."}

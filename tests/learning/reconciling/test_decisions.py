@@ -87,7 +87,6 @@ STATEMENTS = [
     said("Dana uses Trello.", "uses", "Trello"),
     said("Dana uses Postgres.", "uses", "Postgres"),
     said("Dana uses Postgres, Redis and Kafka.", "uses", "Postgres, Redis and Kafka"),
-    said("Dana uses DuckDB in the parser.", "uses", "DuckDB", scope="parser"),
     said("Dana prefers cats to dogs.", "prefers", "cats to dogs", former="dogs"),
     said("Dana has a son named Marc.", "child", "Marc", relation_phrase="has a son", corrects=True),
     said("Dana has a daughter named Ida.", "child", "Ida", relation_phrase="has a daughter", corrects=True),

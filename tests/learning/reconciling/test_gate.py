@@ -33,7 +33,6 @@ CASES = [
     (proposed("Dana really loves very long walks in the old forest.", predicate="fears"), ""),
     (proposed("Rob really loves very long walks in the old forest.", subject="Rob"), ""),
     (proposed("Dana no longer loves long walks in the old forest."), ""),
-    (proposed("Dana loves walks."), "duplication"),
     (proposed("Dana took 3 long walks in the old forest."), ""),
     (proposed("Dana moved."), "utility"),
     (proposed("Dana moved to Porto.", confidence=0.2), "utility"),
@@ -165,14 +164,6 @@ def test_how_many_words_two_statements_share_that_say_the_same(
     assert (judge(proposition, (known,), no_secret, limits).gate == "duplication") is is_known
 
 
-def test_what_a_plan_says_beside_its_day_does_not_end_with_it() -> None:
-    plan = KNOWN._replace(fact="Dana is away, because her brother Arjun marries.", valid_to="2026-12-20")
-    brother = proposed("Dana has a brother, Arjun.")
-    assert judge(brother, (plan,), no_secret).gate != "duplication"
-    for fact, proposition in ((plan._replace(valid_to=None), brother), (plan, brother._replace(valid_to="2026-12-20"))):
-        assert judge(proposition, (fact,), no_secret).gate == "duplication"
-
-
 def test_the_limits_of_a_vault_count() -> None:
     moved = proposed("Dana moved to Porto.", confidence=0.8, trust="tool")
     for limits, gate in (
@@ -200,10 +191,3 @@ def test_a_statement_about_nobody_knows_what_is_vague(statement: str, vague: boo
 
 def test_what_words_say_is_compared_without_endings_and_small_words() -> None:
     assert content_words("The cat's will is Rob’s DOG, not") == {"cat", "rob", "dog", "not"}
-
-
-@pytest.mark.parametrize(("predicate", "gate"), [("likes", "duplication"), (None, "duplication"), ("pays", "")])
-def test_only_what_is_often_rephrased_is_compared_loosely(predicate: str | None, gate: str) -> None:
-    """Most words agree, but not as many as a repetition has."""
-    again = proposed("Dana adores long walks in the old forest.", predicate=predicate)
-    assert judge(again, (KNOWN._replace(predicate=predicate),), no_secret).gate == gate

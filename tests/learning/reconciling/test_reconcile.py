@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile, reconcile_named
+from clawmem.learning.reconciling.reconcile import (
+    ADD,
+    MERGE,
+    NOOP,
+    RETRACT,
+    UPDATE,
+    given_up,
+    reconcile,
+    reconcile_named,
+    with_rule_replaced,
+)
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.proposals.para import FactChange, Proposition
@@ -162,22 +172,9 @@ def known(words: str, predicate: str | None = None, value: str | None = None) ->
     )
 
 
-def test_what_had_never_happened_has_happened_by_now() -> None:
-    never, did = "Dana has never fixed any bugs.", "Dana has fixed the bug by adding null checks."
-    assert reconcile(told(did), [known(never)], CATALOG)[:2] == (UPDATE, ("fact_00000009",))
-    against = reconcile(told(never), [known(did)], CATALOG)
-    assert (against.outcome, against.targets, against.contradicts) == (ADD, (), ("fact_00000009",))
-
-
 @pytest.mark.parametrize(
     ("predicate", "old", "new", "outcome"),
     [
-        (
-            "decided",
-            "on version 1.0 with migrations planned using Flask-Migrate 3.1.0",
-            "on SQLite schema version 1.0 with migrations planned using Flask-Migrate 3.1.0",
-            MERGE,
-        ),
         ("prefers", "simple, minimal tools", "simple, minimal tools to keep the app small", MERGE),
         ("prefers", "simple, minimal tools to keep the app small", "simple, minimal tools", NOOP),
         ("decided", "on two servers", "on three servers in Oslo", ADD),
@@ -189,12 +186,6 @@ def test_the_richer_telling_takes_in_the_poorer(predicate: str, old: str, new: s
         told(f"Dana {predicate} {new}.", predicate, new), [known(f"Dana {predicate} {old}.", predicate, old)], CATALOG
     )
     assert decision.outcome == outcome
-
-
-def test_a_car_that_was_sold_is_driven_no_more() -> None:
-    tesla, van = known("Dana drives a Tesla.", "drives", "a Tesla"), known("Dana drives a van.", "drives", "a van")
-    sold = told("Dana sold the Tesla.", "owns", "Tesla")._replace(ended=True)
-    assert reconcile(sold, [tesla, van._replace(id="fact_0000000a")], CATALOG).targets == (tesla.id,)
 
 
 TURIN = fact("1", "Ada", "lives_in", "Turin")
@@ -254,3 +245,26 @@ def test_a_statement_in_the_words_of_a_fact_neither_replaces_nor_ends_it() -> No
         made = news("Ada", "lives_in", "Turin", changes=(FactChange("fact_1", how),))._replace(statement=TURIN.fact)
         decision = reconcile_named(made, {"fact_1": TURIN}, lambda fact: False)
         assert (decision and decision.outcome) == outcome
+
+
+@pytest.mark.parametrize(
+    ("order", "rule", "replaced"),
+    [
+        ("use yarn here instead of pnpm, the host only has yarn.", "In Petalpost use pnpm, never npm.", True),
+        ("use tabs rather than spaces.", "The team uses spaces.", True),
+        ("nimm yarn statt pnpm.", "Petalpost nutzt pnpm.", True),
+        ("use yarn instead of npm.", "In Petalpost use pnpm, never npm.", False),
+        ("use yarn instead of npm.", "Never use npm.", False),
+        ("use yarn instead of pnpm.", "Pnpm 9 breaks on the host.", False),
+        ("use tabs instead of spaces.", "Use spaces in YAML.", False),
+        ("use the new template instead of pnpm.", "Use pnpm-workspace.yaml.", False),
+        ("write to Ann instead of pnpm.", "Use pnpm.", False),
+    ],
+)
+def test_an_order_replaces_the_rule_to_use_what_it_gives_up(order: str, rule: str, replaced: bool) -> None:
+    made = Proposition(f"The user wants this rule to be followed: {order}", "ev_1", (0, 1), "x")
+    known = {"fact_1": Fact("fact_1", rule, "fact", "2024-01-01T00:00:00Z", "events")}
+    former = given_up(made)
+    changed = with_rule_replaced(made, former, known) if former else made
+    assert changed.changes == ((FactChange("fact_1", "replace"),) if replaced else ())
+    assert with_rule_replaced(made, former or "", {**known, "fact_2": known["fact_1"]}).changes == ()

@@ -79,7 +79,7 @@ REQUESTS = [
         "Ask me before you delete anything.",
         "The user wants this rule to be followed: ask the user before you delete anything.",
     ),
-    ("Antworte immer auf Deutsch.", "The user möchte, dass diese Regel gilt: antworte immer auf Deutsch."),
+    ("Antworte immer auf Deutsch.", 'The user wants this rule to be followed: "antworte immer auf Deutsch".'),
     ("forget that I live in Leeds", "The user asked to forget: the user lives in Leeds."),
     ("Please forget my phone number.", "The user asked to forget: the user's phone number."),
     ("No, it's Bergen, not Oslo.", "The user corrected 'Oslo' to 'Bergen'."),
@@ -90,6 +90,34 @@ REQUESTS = [
 @pytest.mark.parametrize(("text", "wanted"), REQUESTS)
 def test_requests_orders_and_corrections(text: str, wanted: str) -> None:
     assert statements(text) == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Remember that she can't eat peanuts.", False),
+        ("Please remember that on Mondays he can't come.", False),
+        ("Remember: when they call, say yes.", False),
+        ("Always ask him before you deploy.", False),
+        ("From now on, answer her mails in French.", False),
+        ("Bitte merk dir, dass sie keine Erdnüsse essen darf.", False),
+        ("Merk dir, dass er montags nicht kann.", False),
+        ("Merk dir: Ihre Nummer steht im Vertrag.", False),
+        ("Remember that Ilkka's sister can't eat peanuts because she is allergic.", True),
+        ("Remember that the team wants their standup at nine.", True),
+        ("Never email customers before they reply.", True),
+        ("Merk dir: Ilkka mag es nicht, wenn sie singen.", True),
+        ("Frag mich immer, bevor du Dateien löschst, auch wenn sie leer wirken.", True),
+    ],
+)
+def test_a_pronoun_for_somebody_whom_nothing_names_makes_no_fact(text: str, kept: bool) -> None:
+    assert bool(statements(text)) is kept
+
+
+@pytest.mark.parametrize("text", ["Merk dir, dass mein Sohn Leo heißt.", "Frag mich immer, bevor du etwas löschst."])
+def test_what_is_not_put_in_the_third_person_stands_as_it_was_said(text: str) -> None:
+    (says,) = statements(text)
+    assert says.endswith(('"mein Sohn Leo heißt".', '"frag mich immer, bevor du etwas löschst".')), says
 
 
 QUIET = [

@@ -172,6 +172,20 @@ def test_i_am_the_user_and_a_unique_first_name_is_the_person(clawmem: Command, n
         shown = clawmem("show", name).out
         assert all(text in shown for text in said), name
     assert "Maren is vegetarian." in clawmem("show", "maren").out
-    assert "areas/people/otto" not in clawmem("show", "Otto").out.splitlines()[0]
+    both = "'Otto' may be areas/people/otto-ahlberg or areas/people/otto-brandt."
+    assert clawmem("show", "Otto").out.splitlines()[0] == both
     clawmem("heartbeat", "--only", "summaries")
     assert clawmem("doctor").code == 0
+
+
+def test_a_relation_of_the_user_is_nobody_else_with_that_first_name(clawmem: Command) -> None:
+    facts = {
+        "Hanna Virtanen is the owner of Wren.": "hanna-virtanen",
+        "My sister Hanna collects ceramics.": "hanna",
+        "My brother Olli Tolonen lives in Turku.": "olli-tolonen",
+        "My brother Olli sings.": "olli-tolonen",
+    }
+    for text in facts:
+        assert clawmem("remember", text).code == 0
+    stored = {fact["fact"]: fact["entity"] for fact in clawmem("list", "--json").data["facts"]}
+    assert stored == {text: f"areas/people/{name}" for text, name in facts.items()}

@@ -13,6 +13,7 @@ import pytest
 
 from clawmem.errors import ClawmemError, InvalidInput, Refused
 from clawmem.memory.allowed_commands import allow_command, plan_command
+from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.claims import ClaimTests, confirm, deprecate, run_checks, set_check
 from clawmem.memory.facts.premises import refresh_premises
 from clawmem.memory.facts.revise import retract, supersede
@@ -22,12 +23,14 @@ from clawmem.model.facts.claim_check import check_of, checked_check, failure_of
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ARCHIVED, Fact
 from clawmem.model.facts.fact_words import UNREVIEWED, labels
+from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.premises import PremiseChange, in_doubt, premise_changes
 from clawmem.model.proposals.quarantine import is_approved
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import approve, reject
 from clawmem.serving.answers import statements_answering
 from clawmem.serving.context.context import context
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.memory.facts.test_premises import facts, keep
@@ -162,6 +165,8 @@ def test_a_deprecated_fact_warns_until_its_day_and_is_archived_after_it(vault: V
     assert refresh_premises(vault, last).commit is None
     after = refresh_premises(vault, last._replace(now=last.now + timedelta(days=1)))
     assert [placed.fact.id for placed in after.archived] == [old.id]
+    record_access(vault, stamp(last.now), [old.id])
+    assert fold_accesses(vault, last).restored == ()
     assert facts(vault)[old.id].status == ARCHIVED
     assert premise_changes(facts(vault)[resting.id]) == (PremiseChange(old.id, "deprecated", new.id),)
     undo(vault, after.commit or "", caller)

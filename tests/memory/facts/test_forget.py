@@ -82,6 +82,7 @@ def served(clawmem: Command, question: str) -> str:
         ("a", "a", False),
         ("Ann", "Anna likes tea.", False),
         ("Ann", "Ann likes tea.", True),
+        ("user alex", "User alexa may read.", False),
         ("Anns", "Ann likes tea.", True),
         ("Robert", "The Roberts family moved.", False),
         ("Hunde", "Sie füttert den Hunden.", True),
@@ -89,6 +90,15 @@ def served(clawmem: Command, question: str) -> str:
         ("+49 170 123 45 67", "Bob's phone is (+49170)1234567.", True),
         ("+49 170 1234567", "Bob's number is +49 170 12345678.", False),
         ("2026-11-01", "The lease ends on 2026-11-01 10:00.", True),
+        ("0170-1234567", "Bob's phone is +49 170 123 45 67.", True),
+        ("0049 170 1234567", "Bob's phone is 0170 1234567.", True),
+        ("+44 170 1234567", "Bob's phone is +49 170 1234567.", False),
+        ("0170 1234567", "Bob's phone is +49 1170 1234567.", False),
+        ("KV42", "The code is ＫＶ４２.", True),
+        ("1472", "The number is one four seven two.", True),
+        ("147", "The number is one four seven two.", False),
+        ("ann@x.org", "Write to ann at x dot org.", True),
+        ("ann@x.org", "Write to ann.lee (at) x.org.", False),
     ],
 )
 def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
@@ -787,15 +797,18 @@ def test_a_fact_and_a_message_are_forgotten_by_their_ids(clawmem: Command) -> No
 
 
 def test_the_verb_says_what_else_goes_and_what_is_left_that_is_spelled_nearly_so(clawmem: Command) -> None:
-    """A fact of several things goes as a whole, and another address stays: whoever asks sees both before."""
-    rest = "Xavier has a MacBook, a Dell monitor and a Keychron keyboard."
+    """Of several things, what was not named stays where the sentence can be parted; whoever asks sees all before."""
+    clawmem("remember", "Xavier has a MacBook, a Dell monitor and a Keychron keyboard.")
+    rest = "Yara plays chess, sells a Kestrel lamp and a boat."
     (several,) = clawmem("remember", rest, "--json").data["facts"]
     clawmem("remember", "Mail for orders goes to alice@acme.io.")
     clawmem("remember", "Mail goes to alice.smith@acme.io, or to bob@acme.io.")
     clawmem("remember", "On Monday, Jane swims in the lake.")
     for options in ((), ("--everywhere",)):
-        shown = clawmem("forget", "Keychron keyboard", *options)
-        assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in shown.err
+        shown = clawmem("forget", "Keychron keyboard", *options).out
+        assert "  Xavier has a MacBook and a Dell monitor." in shown.partition("stays: ")[2]
+        warning = clawmem("forget", "Kestrel lamp", *options).err
+        assert f"{several['id']} says more, and all of it goes: `clawmem supersede" in warning
         assert "and left: alice.smith@acme.io\n" in clawmem("forget", "alice@acme.io", *options).err
         assert "says more" not in clawmem("forget", "swims in the lake", *options).err
 
@@ -823,6 +836,8 @@ def test_a_name_in_a_reason_goes_with_it_and_the_fact_stays(clawmem: Command, va
     assert "because Petra said so" in served(clawmem, "budget of Zebra")
     assert clawmem("forget", "Petra", "--everywhere", "--yes").code == 0
     assert not [line for line in _history(vault_root) if "Petra said" in line or "Petra wanted" in line]
+    assert not [line for line in _history(vault_root) if '"petra"' in line]
+    assert '"tags": ["ghent"]' in (vault_root / "life/areas/general/items.json").read_text()
 
 
 def test_a_rejected_request_brings_the_reason_back(clawmem: Command) -> None:
@@ -835,3 +850,71 @@ def test_a_rejected_request_brings_the_reason_back(clawmem: Command) -> None:
     assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
     shown = clawmem("why", fact, "--json").data["fact"]
     assert (shown["details"], shown["tags"]) == ({"because": "Petra said so"}, ["urgent"])
+
+
+LIND, FALK = "Petra Lind's phone number is +358 40 555 0111.", "Petra Falk's phone number is +358 40 555 0222."
+
+
+@pytest.mark.parametrize(
+    ("facts", "asked", "hidden", "proposed"),
+    [
+        ([LIND], "Please forget Petra's phone number.", [LIND], [LIND]),
+        ([LIND, "Petra Falk lives in Turku."], "Forget Petra's phone number.", [LIND], [LIND]),
+        ([LIND, FALK], "Please forget Petra's phone number.", [], [LIND, FALK]),
+        ([LIND, "Petra's phone number is 040 7771."], "Forget Petra's phone number.", [1], [1]),
+        (["Petra Lind lives at Rauhankatu 4."], "Please forget Petra's address.", [], [0]),
+        ([LIND], "Forget what I told you about Petra.", [], None),
+        ([LIND], "Please forget Lind's phone number.", [], None),
+        (["The Berlin Marathon's start is at nine."], "Please forget Berlin's mayor.", [], None),
+    ],
+)
+def test_a_first_name_means_the_only_person_of_that_name_who_has_what_is_named(
+    clawmem: Command, facts: list[str], asked: str, hidden: list[str | int], proposed: list[str | int] | None
+) -> None:
+    for fact in facts:
+        assert clawmem("remember", fact).code == 0
+    say(clawmem, asked)
+    left = {fact["fact"] for fact in clawmem("list", "--all", "--json").data["facts"]}
+    gone = [fact if isinstance(fact, str) else facts[fact] for fact in hidden]
+    assert left == set(facts) - set(gone)
+    waiting = [each["says"] for each in clawmem("review", "list", "--json").data["proposals"]]
+    named = [fact if isinstance(fact, str) else facts[fact] for fact in proposed or ()]
+    assert len(waiting) == (proposed is not None) and all(fact in waiting[0] for fact in named), waiting
+
+
+def test_what_was_meant_by_a_first_name_is_served_nowhere_after_the_approval(clawmem: Command) -> None:
+    say_all(clawmem, [LIND, "Nice.", "And the van is repaired."])
+    assert clawmem("remember", LIND).code == 0
+    say(clawmem, "Please forget Petra's phone number.")
+    (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+    approved = clawmem("review", "approve", waiting["id"])
+    assert "1 fact and 2 messages" in approved.out, approved.out
+    for words in (("recall", "Petra's phone number", "--all"), ("context", "call Petra Lind"), ("show", "Petra Lind")):
+        assert "0111" not in clawmem(*words).out, words
+
+
+@pytest.mark.parametrize("way", ["reject", "undo", "approve"])
+def test_what_an_agent_wrote_of_it_at_the_end_of_a_session_goes_and_comes_back(clawmem: Command, way: str) -> None:
+    agent = {"CLAWMEM_AGENT": "bot"}
+    assert clawmem("session", "start", env=agent).code == 0
+    report = {"summary": f"{LIND} The build is green.", "reflection": {"learned": [LIND], "watch_for": []}}
+    assert clawmem("session", "end", "--from", "-", given=json.dumps(report), env=agent).code == 0
+    assert clawmem("remember", LIND).code == 0
+    (session,) = clawmem("session", "list", "--json").data["sessions"]
+
+    def told() -> str:
+        shown = clawmem("session", "show", session["id"]).out + clawmem("log").out
+        return shown + clawmem("recall", "phone number of Petra Lind", "--all").out
+
+    assert told().count("0111") > 3
+    if way == "undo":
+        assert clawmem("forget", "Petra Lind's phone number", "--yes").code == 0
+    else:
+        say(clawmem, "Please forget Petra Lind's phone number.")
+    assert "0111" not in told() and "The build is green." in told()
+    if way != "undo":
+        (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+        assert clawmem("review", way, waiting["id"], *(["--reason", "kept"] if way == "reject" else [])).code == 0
+    else:
+        assert clawmem("undo").code == 0
+    assert ("0111" in clawmem("session", "show", session["id"]).out) is (way != "approve")

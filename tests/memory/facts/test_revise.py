@@ -281,4 +281,15 @@ def test_what_was_corrected_was_never_true_and_why_it_was_withdrawn_is_said_so(c
     edited = clawmem("edit", "likes sawing", "Haruto likes sewing.").out
     assert "(areas/general, superseded, never true)" in edited, edited
     clawmem("remember", "The sky is green.", "--reason", "so it looked")
-    assert "retracted, withdrawn because junk)" in clawmem("retract", "sky is green", "--reason", "junk").out
+    assert "retracted, because junk)" in clawmem("retract", "sky is green", "--reason", "junk").out
+
+
+def test_new_words_keep_the_reason_for_which_a_fact_replaced_another(clawmem: Command) -> None:
+    clawmem("remember", "The fee is 10 euros.")
+    clawmem("supersede", "The fee is", "The fee is 12 euros.", "--reason", "the board")
+    clawmem("edit", "The fee is 12", "The fee is 12 euros a day.")
+    clawmem("edit", "The fee is 12", "The fee is 12 euros each day.")
+    assert "The fee is 12 euros each day." in (shown := clawmem("list").out)
+    assert "because the board" in shown
+    clawmem("edit", "The fee is 12", "The fee is 12 euros for each day.", "--reason", "a typo")
+    assert "because the board" in clawmem("list").out

@@ -88,6 +88,8 @@ def test_after_a_sync_of_two_clones_both_are_marked(tmp_path: Path, environment:
         ("My manager is Bruno Castellani.", "Bruno is no longer my manager; Annika Lindqvist is."),
         ("Ravi is vegetarian.", "Correction: Ravi is vegan, not vegetarian."),
         ("Lynx runs on Svelte and Postgres 15.", "Lynx now runs on Postgres 16."),
+        ("Lynx uses Stripe for payments.", "Lynx uses Paytrail for payments, not Stripe, because of a contract."),
+        ("In Lynx use pnpm, never npm.", "We use yarn instead of pnpm in Lynx."),
     ],
 )
 def test_what_reads_as_a_change_names_what_it_may_replace(clawmem: Command, known: str, later: str) -> None:
@@ -101,8 +103,27 @@ def test_what_reads_as_a_change_names_what_it_may_replace(clawmem: Command, know
 
 
 @pytest.mark.parametrize(
-    "later", ["I now have a dog.", "The office moved to Kortrijk.", "Tea is good, not bad.", "Heron is a river."]
+    "later",
+    [
+        "I now have a dog.",
+        "The office moved to Kortrijk.",
+        "Tea is good, not bad.",
+        "Heron is a river.",
+        "Heron uses Paytrail for payments, not Stripe, because of a contract.",
+        "Heron now uses Redis for mails.",
+        "Actually, Heron is also hosted on Hetzner.",
+    ],
 )
 def test_a_change_of_something_else_names_nothing(clawmem: Command, later: str) -> None:
-    clawmem("remember", "I like the sea.\nThe deadline of Heron is 12 March 2027.\nWe use tabs.")
+    stored = "I like the sea.\nThe deadline of Heron is 12 March 2027.\nWe use tabs.\nHeron uses Postgres on Hetzner."
+    clawmem("remember", f"{stored}\nIn Heron use pnpm, never npm.")
     assert "may replace" not in clawmem("remember", later).err
+
+
+def test_what_else_a_replaced_fact_says_stays(clawmem: Command) -> None:
+    old = "Jane lives in Porto and bakes bread for a living."
+    clawmem("remember", old, *HOME, env={"CLAWMEM_NOW": "2026-11-01T09:00:00Z"})
+    answer = clawmem("remember", "Jane lives in Lisbon.", *HOME, env={"CLAWMEM_NOW": "2026-11-02T09:00:00Z"})
+    facts = {fact["fact"] for fact in clawmem("list", "--json").data["facts"]}
+    assert facts == {"Jane lives in Lisbon.", "Jane bakes bread for a living."}
+    assert "keeps what else was stated: Jane bakes bread for a living." in answer.err

@@ -140,3 +140,17 @@ def test_a_denial_of_what_is_said_of_somebody_who_has_no_page_is_asked_about(cla
     assert f"contradicts {first}" in clawmem("remember", "Ines is not allergic to nuts.").err
     assert clawmem("recall", "is Ines allergic to nuts").out.count("in conflict with fact_") == 2
     assert "Ines is not allergic" in clawmem("review", "list").out
+
+
+def test_what_is_kept_is_what_the_proposal_says_from_then_on(clawmem: Command, sides: tuple[str, str]) -> None:
+    (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+    assert waiting["says"].startswith("Dana was born in Bergen.")
+    shown = clawmem("review", "approve", waiting["id"], "--keep", sides[0], "--reason", "her passport says so")
+    assert shown.out.splitlines()[0].endswith("Dana was born in Oslo. (instead of: Dana was born in Bergen.)")
+    listed = clawmem("review", "list", "--all", "--json").data["proposals"]
+    assert [proposal["says"] for proposal in listed] == [
+        "Dana was born in Oslo. (instead of: Dana was born in Bergen.)"
+    ]
+    assert "by: Dana was born in Oslo." in clawmem("review", "show", waiting["id"]).out
+    assert clawmem("undo").code == 0
+    assert clawmem("review", "list", "--json").data["proposals"] == [waiting]

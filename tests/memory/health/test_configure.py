@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -48,6 +49,13 @@ def test_the_same_value_makes_no_commit(vault: Vault, caller: Caller) -> None:
     head = vault.head()
     assert change_setting(vault, caller, "defaults.limit", "10").commit is None
     assert vault.head() == head
+
+
+def test_an_edit_of_the_same_length_counts(vault: Vault) -> None:
+    path = vault.root / "clawmem.yaml"
+    for limit in (20, 30):
+        path.write_text(re.sub(r"\n  limit: \d\d\n", f"\n  limit: {limit}\n", path.read_text()))
+        assert setting(again(vault), "defaults.limit").value == limit
 
 
 def test_a_key_that_the_file_leaves_out_is_added_below_its_section(vault: Vault, caller: Caller) -> None:

@@ -930,3 +930,17 @@ def test_messages_wait_until_a_heartbeat_has_read_them(clawmem: Command) -> None
     assert "1 event waits for the heartbeat" in clawmem("doctor").out
     assert clawmem("heartbeat").code == 0
     assert "for the heartbeat" not in clawmem("doctor").out
+
+
+def test_a_value_that_an_edit_of_the_file_left_behind_is_named(clawmem: Command, vault_root: Path) -> None:
+    triple = ("--subject", "Ada", "--predicate", "lives_in", "-e", "areas/people/ada")
+    clawmem("remember", "Ada lives in Oslo.", *triple, "--object", "Oslo")
+    clawmem("remember", "Ada swims in the river Glomma.", *triple, "--object", "Glomma river")
+    assert clawmem("doctor").out.count("triple") == 0
+    items = vault_root / "life/areas/people/ada/items.json"
+    items.write_text(items.read_text().replace("Ada lives in Oslo", "Ada lives in Bergen"))
+    shown = clawmem("doctor").out
+    assert "has the object 'Oslo', which its words do not have: Ada lives in Bergen." in shown
+    edited = clawmem("edit", "Ada lives in", "Ada lives in Bergen now.")
+    assert edited.code == 0, edited.err
+    assert "which its words" not in clawmem("doctor").out

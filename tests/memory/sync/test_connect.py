@@ -41,7 +41,9 @@ def home(clawmem: Command, tmp_path: Path) -> Home:
 
 
 @pytest.mark.usefixtures("without_vectors")
-def test_two_machines_in_two_commands(clawmem: Command, home: Home, tmp_path: Path) -> None:
+def test_two_machines_in_two_commands(
+    clawmem: Command, home: Home, tmp_path: Path, environment: dict[str, str]
+) -> None:
     address = str(tmp_path / "shelf.git")
     clawmem("remember", "Ann likes tea.")
     assert clawmem("sync", "setup", address).code == 0
@@ -55,6 +57,8 @@ def test_two_machines_in_two_commands(clawmem: Command, home: Home, tmp_path: Pa
         last = run("heartbeat")
     assert last.out == "nothing to do\n" and clawmem("heartbeat").out == "nothing to do\n"
     assert "connected with" in clawmem("sync", "setup", address).out  # again
+    for vault in (tmp_path / "vault", home.folder / ".clawmem"):  # a person's own git knows the way, too
+        assert git(vault, environment, "pull", "--no-rebase").strip() == "Already up to date."
 
 
 @pytest.mark.usefixtures("without_vectors")

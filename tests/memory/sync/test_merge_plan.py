@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from clawmem.memory.history.undo import undo
-from tests.conftest import Command
+from clawmem.memory.sync.merge_plan import state_at
+from clawmem.model.language.dates import stamp
+from tests.conftest import NOW, Command
 from tests.memory.machines import Machine, make_machines
 
 FOLDER = "life/projects/boat"
@@ -126,3 +129,19 @@ def test_what_only_moved_or_was_replaced_is_not_named(machines: list[Machine]) -
     machine.keep("Meanwhile.")
     assert machine.sync().removals == []
     assert fact.id in machine.facts()
+
+
+def test_a_past_state_has_the_lines_of_all_clones_and_no_ref(machines: list[Machine]) -> None:
+    machine, other = machines
+    for place, each in enumerate((machine, other), 1):
+        each.caller = each.caller._replace(now=NOW + timedelta(hours=place))
+        each.keep(f"The boat was here in hour {place}.", entity="projects/boat")
+    for each in (machine, other, machine):
+        each.caller = each.caller._replace(now=NOW + timedelta(hours=3))
+        each.sync()
+    refs = machine.git("for-each-ref")
+    known = [state_at(machine.vault, stamp(NOW + timedelta(hours=hours))) for hours in (1, 2, 2, 3)]
+    words = [machine.git("show", f"{commit}:{ITEMS}").count("was here in hour") for commit in known]
+    assert words == [1, 2, 2, 2]
+    assert known[1] == known[2] != known[3] == machine.head()
+    assert machine.git("for-each-ref") == refs

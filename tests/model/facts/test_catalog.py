@@ -17,6 +17,7 @@ from clawmem.model.facts.catalog import (
     catalog_from_mapping,
     is_replaced,
     is_single,
+    other_words,
     predicates_asked,
 )
 
@@ -93,6 +94,14 @@ def test_words_without_a_gap_must_be_neighbours() -> None:
     catalog = catalog_from_mapping({"age": {"questions": ["how old"]}})
     assert predicates_asked(catalog, "How old is he?") == ("age",)
     assert predicates_asked(catalog, "How is the old man?") == ()
+
+
+def test_a_word_that_asks_for_a_predicate_stands_for_its_names() -> None:
+    due = other_words(shipped(), "when is the report due?")
+    assert "deadline" in due["due"] and "release date" in due["due"] and due.keys() == {"due"}
+    assert other_words(shipped(), "is the rent due?") == {}
+    # A name of common words alone, such as `name`, is in too many texts.
+    assert all("name" not in names for names in other_words(shipped(), "what is the dog called?").values())
 
 
 def test_a_long_question_takes_little_time() -> None:

@@ -12,7 +12,15 @@ from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.reach import SCOPES, Reach, canonical_project, check_scope, realm, realm_of
+from clawmem.model.facts.reach import (
+    SCOPES,
+    Reach,
+    canonical_project,
+    check_scope,
+    project_of_page,
+    realm,
+    realm_of,
+)
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
@@ -132,3 +140,48 @@ def test_a_query_sees_the_facts_of_joined_projects() -> None:
         assert reach._replace(workflow="software").sees(realm(None, "software", old))
         assert reach._replace(others_hidden=True).sees(realm(None, None, old))
     assert not reach.sees(realm(None, None, "example.org/a/older"))
+
+
+@pytest.mark.parametrize(
+    ("project", "seen"),
+    [
+        ("git.example.org/fjord/pelican", ("pelican", "fjord")),
+        ("/home/ada/work/pelican", ("pelican",)),
+        ("/home/ada/Fjord Line", ("fjord-line",)),
+    ],
+)
+def test_a_project_sees_what_has_its_name_alone(project: str, seen: tuple[str, ...]) -> None:
+    reach = Reach(project=project, others_hidden=True)
+    for name in ("pelican", "fjord", "work", "home", "fjord-line"):
+        assert reach.sees(realm(None, None, name)) == (name in seen)
+
+
+PELICAN = "git.example.org/fjord/pelican"
+
+
+@pytest.mark.parametrize(
+    ("entity", "of_facts", "here", "others", "project"),
+    [
+        ("projects/pelican", (), PELICAN, (), PELICAN),
+        ("projects/pelican-api", (), PELICAN, (), PELICAN),  # a part of it
+        ("areas/companies/pelican", (), PELICAN, (), PELICAN),
+        ("projects/fjord", (), PELICAN, (), "fjord"),  # all repositories of that owner
+        ("projects/heron", (PELICAN,), PELICAN, (), PELICAN),  # the product of a repository of another name
+        ("projects/heron", ("a/heron",), PELICAN, (), "a/heron"),
+        ("projects/heron", (), PELICAN, ("git.example.org/x/heron",), "heron"),
+        ("projects/heron", (), PELICAN, (), "heron"),
+        ("projects/heron", (), None, (), None),  # a project that is no repository
+        ("areas/companies/heron", (), PELICAN, ("git.example.org/heron/x",), "heron"),
+        ("areas/companies/stripe", (), PELICAN, (), None),
+    ],
+)
+def test_a_page_says_which_project_sees_it(
+    entity: str, of_facts: tuple[str, ...], here: str | None, others: tuple[str, ...], project: str | None
+) -> None:
+    assert project_of_page(entity, "The rate is 90.", of_facts, here, others, has_page=True) == project
+
+
+def test_a_page_of_a_repository_without_one_is_everybodys_unless_its_statement_names_the_repository() -> None:
+    page = "projects/move", "The move of Pelican is in May."
+    assert project_of_page(*page, (), PELICAN, (), has_page=False) == PELICAN
+    assert project_of_page(page[0], "The move is in May.", (), PELICAN, (), has_page=False) is None

@@ -78,6 +78,12 @@ def test_other_changes_name_what_is_different() -> None:
     assert said(state(old), state(old._replace(links=(FactLink("supports", "fact_b"),)))) == [
         'Changed: "Jane lives in Paris." has other links.'
     ]
+    promoted = old._replace(metadata={"promoted": {"on": "2026-11-20"}, "place": {"entity": "x"}})
+    assert said(state(old), state(promoted)) == ['Changed: "Jane lives in Paris." was promoted and has another place.']
+    ended = old._replace(status=ARCHIVED, metadata={"deprecated": {"for": "fact_b", "until": "2026-11-22"}})
+    assert said(state(old), state(ended)) == [
+        'Forgotten: "Jane lives in Paris." was archived because it was deprecated until 2026-11-22.'
+    ]
     asleep = old._replace(status=ARCHIVED)
     assert said(state(asleep), state(old)) == ['Changed: "Jane lives in Paris." is active again; it was archived.']
 

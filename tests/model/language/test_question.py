@@ -14,8 +14,10 @@ from clawmem.model.language.question import (
     STOPWORDS,
     DaySpan,
     asks,
+    asks_for_home,
     asks_former,
     is_private,
+    is_put_into_use,
     is_technical,
     kind_of_answer,
     names_subject,
@@ -289,3 +291,32 @@ def test_other_tasks_are_not(task: str) -> None:
 )
 def test_family_and_health_are_private(text: str, private: bool) -> None:
     assert is_private(text) is private
+
+
+@pytest.mark.parametrize(
+    ("text", "in_use"),
+    [
+        ("The pilot must be live by 13 November.", True),
+        ("We go live in May.", True),
+        ("The shop is live since May.", True),
+        ("Jane lives in Turku, and the shop must be live in May.", False),
+        ("I live by the sea.", False),
+        ("The shop is live at shop.example.", False),
+        ("Tom moved to Oslo.", False),
+    ],
+)
+def test_what_is_put_into_use_lives_nowhere(text: str, in_use: bool) -> None:
+    assert is_put_into_use(text) is in_use
+
+
+@pytest.mark.parametrize(
+    ("question", "home"),
+    [
+        ("Where do I live?", True),
+        ("where does Jane live now", True),
+        ("When must it be live?", False),
+        ("Where?", False),
+    ],
+)
+def test_where_somebody_lives_is_asked_for(question: str, home: bool) -> None:
+    assert asks_for_home(question) is home

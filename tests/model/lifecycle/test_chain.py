@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import NotFound
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank
+from clawmem.model.facts.fact import (
+    ACTIVE,
+    ARCHIVED,
+    RETRACTED,
+    SUPERSEDED,
+    Fact,
+    FactLink,
+    is_low_trust,
+    is_never_true,
+    trust_rank,
+)
 from clawmem.model.lifecycle.chain import (
     announced_successor,
     chain_of,
@@ -290,3 +300,13 @@ def test_a_newer_statement_says_the_object_where_the_older_one_did(statement: st
     assert replaced_object(statement, old) == text
     assert replaced_object(statement, old._replace(object=None)) is None
     assert replaced_object("Oslo lives in Rome", old._replace(fact="Oslo lives in Oslo")) is None
+
+
+def test_what_is_worded_anew_from_an_earlier_day_was_true_until_then() -> None:
+    old = OLD._replace(valid_from="2026-11-03", valid_to=None)
+    succession = succeed(
+        NEW._replace(valid_from=None), [old], "merges", "more detail", "2026-11-03T09:00:00Z", "2026-11-02"
+    )
+    (closed,) = succession.closed
+    assert (closed.valid_from, closed.valid_to) == ("2026-11-03", "2026-11-03T09:00:00Z")
+    assert not is_never_true(closed)

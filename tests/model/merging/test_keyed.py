@@ -67,15 +67,6 @@ def test_whatever_both_changed_can_be_read_and_one_of_the_values_stands(data: st
         assert getattr(task, key) in {getattr(parse_task(page.encode(), PATH, parse_yaml), key) for page in pages}
 
 
-def test_a_box_is_checked_where_the_other_side_changed_its_words() -> None:
-    result = merged(BASE, checked(BASE, 1), BASE.replace("Point number 1 holds.", "Point number 1 holds at night."))
-    assert [(item.text, item.checked) for item in read(result).acceptance][1] == (
-        "Point number 1 holds at night.",
-        True,
-    )
-    assert result.conflicts == ()
-
-
 def test_a_closed_task_stays_closed_with_its_verdict() -> None:
     outcome = with_keys(BASE, {"state": "done", "verdict": "pass", "decided_by": "Ann"})
     result = merged(BASE, outcome, with_keys(BASE, {"state": "review", "holder": "bob"}))

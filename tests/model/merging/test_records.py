@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import REDACTED
-from clawmem.model.merging.records import kept_for_facts, merge_ledger
+from clawmem.model.merging.records import kept_for_facts, merge_ledger, merged_proposal
+from clawmem.model.proposals.proposal import parse_proposal
 
 
 def line(name: str, minute: int, text: str = "words", **more: object) -> bytes:
@@ -114,3 +115,33 @@ def test_both_sides_get_the_same_and_lose_nothing(base: list[bytes], mine: list[
     both = {json.loads(each)["id"] for each in base if each in mine and each in yours}
     assert set(names(merged)) == new | both
     assert merge_ledger(day(*base), merged, merged) == merged
+
+
+BASE: dict[str, Any] = {
+    "id": "prop_1a2b3c4d",
+    "kind": "conflict",
+    "status": "open",
+    "says": "B.",
+    "why": "two",
+    "does": "supersede",
+    "created": "2026-12-01T00:00:00Z",
+    "targets": [{"id": "fact_aaaa1111", "fact": "A."}, {"id": "fact_bbbb2222", "fact": "B."}],
+    "fact": {"fact": "B.", "category": "fact", "source": "user"},
+}
+
+
+def _decided(winner: str, says: str, at: str) -> dict[str, Any]:
+    ruling = {"by": "x", "at": at, "reason": None, "winner": winner}
+    return {**BASE, "status": "approved", "says": says, "fact": {**BASE["fact"], "fact": says}, "decided": ruling}
+
+
+@pytest.mark.parametrize(("hour", "wins"), [("09", "B."), ("10", "A."), ("11", "A.")])
+def test_the_later_decision_stands_with_its_words(hour: str, wins: str) -> None:
+    first = _decided("fact_aaaa1111", "A.", f"2026-12-02T{hour}:00:00Z")
+    other = _decided("fact_bbbb2222", "B.", "2026-12-02T10:00:00Z")
+    both = [merged_proposal(BASE, *sides, (b"", b"")) for sides in ((first, other), (other, first))]
+    assert both[0] == both[1]
+    assert both[0] is not None
+    stands = parse_proposal(both[0], "review/prop_1a2b3c4d.json")
+    assert (stands.says, stands.fact and stands.fact.fact) == (wins, wins)
+    assert stands.extra["also_decided"]["winner"] != (stands.decided and stands.decided.winner)

@@ -42,3 +42,16 @@ def test_equal_words_in_two_scopes_are_not_joined() -> None:
     path = "life/projects/boat/items.json"
     merged = merge_file(path, b"[]\n", items("fact_00000001", "software"), items("fact_00000002", "research")).content
     assert [item.status for item in parse_items(merged or b"", path)] == ["active", "active"]
+
+
+def test_each_key_of_a_task_with_two_values_is_named() -> None:
+    def page(priority: int, holder: str) -> bytes:
+        keys = f"state: working\npriority: {priority}\nholder: {holder}\nsince: 2026-12-0{priority}"
+        return f"---\ntitle: Pay\n{keys}\n---\n\n# Pay\n".encode()
+
+    for sides in ((page(1, "Ada Lind"), page(2, "Tobias")), (page(2, "Tobias"), page(1, "Ada Lind"))):
+        merged = merge_file("tasks/pay.md", None, *sides)
+        assert {conflict.says for conflict in merged.conflicts} == {
+            "tasks/pay.md is working (Ada Lind); another machine had working (Tobias)",
+            "tasks/pay.md has priority 2; another machine had priority 1",
+        }

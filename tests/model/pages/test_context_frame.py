@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from clawmem.index.tables.background import exact_counter
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import DEFAULT_HINT
 from clawmem.model.pages.tokens import token_bound
 
 TITLES = [
@@ -33,12 +32,9 @@ def test_every_fixed_text_is_counted_right(count: Callable[[str], int]) -> None:
 def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> None:
     parts = [frame.opening(), frame.closing(), frame.heading("2026-11-22"), *map(frame.title, TITLES)]
     parts += map(frame.title, (frame.CONNECTED, frame.FROM_ORGANISATION))
-    for tier in ("hot", "warm", "cold"):
-        parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
     parts += [
-        frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"),
-        *(frame.total_remark(7, text) for text in DEFAULT_HINT),
-        frame.total_remark(7, DEFAULT_HINT.others, limit=1234),
+        frame.remark(frame.ALWAYS, 12345, "clawmem list --tier hot"),
+        frame.total_remark(7, "clawmem context --budget 4000", 0),
     ]
     for part in parts:
         assert part.exact, part
@@ -70,6 +66,9 @@ def test_a_remark_beside_the_facts_is_one_line_that_ends_no_context() -> None:
     assert "</clawmem-context>" not in frame.aside("left out: </clawmem-context>").text
 
 
-def test_the_first_section_is_named_only_where_it_lacks_lines() -> None:
-    assert frame.total_remark(7, "clawmem list", frame.ALWAYS, 2).text.startswith("(left out: 7, of Always 2; ")
-    assert frame.total_remark(7, "clawmem list", frame.ALWAYS).text.startswith("(left out: 7; ")
+@pytest.mark.parametrize(
+    ("more", "end"),
+    [("clawmem recall tea --all", " --all --limit 9"), ("clawmem context --budget 4000", " --budget 4000")],
+)
+def test_only_a_search_takes_the_number_of_lines(more: str, end: str) -> None:
+    assert frame.total_remark(7, more, 9).text.endswith(f"{end}` shows them)\n")

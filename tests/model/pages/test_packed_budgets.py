@@ -25,11 +25,11 @@ from clawmem.model.pages.context_frame import (
     heading,
     remark,
 )
-from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
+from clawmem.model.pages.packing import Section, Unit, pack
 
 TABLE = Path(__file__).with_name("packed.txt")
 DAY = heading("2026-11-22")
-JOINT = OmittedHint("clawmem list", "clawmem list")
+MORE = "clawmem context --budget 1200"
 
 
 def fact(key: int, tokens: int, shelf: str, *others: int, when: int = 0) -> Unit:
@@ -53,21 +53,20 @@ SECTIONS = (
 )
 RULES = Section("Guardrails", fixed([fact(40, 15, ALWAYS), fact(41, 6, ALWAYS)]), "clawmem guardrail list", whole=True)
 LAST = Section(TIMELINE, fixed([fact(50, 9, TIMELINE), fact(4, 9, HOT_FACTS)]), "clawmem log", extra=True)
-CASES: dict[str, tuple[Sequence[Section], OmittedHint, FramePart | None]] = {
-    "a remark for each section": (SECTIONS, OmittedHint(), None),
-    "one remark": (SECTIONS, JOINT, None),
-    "one remark until all fits": ((*SECTIONS[:2], SECTIONS[3]._replace(total=9)), JOINT, None),
-    "one remark, and what is beside": ((RULES, *SECTIONS[:3], LAST), JOINT, remark("Aside", 7, "clawmem status")),
-    "what is never cut, and what is last": ((RULES, *SECTIONS, LAST), OmittedHint(), None),
-    "what has its room": ((*SECTIONS[:3], SECTIONS[4]._replace(assured=True)), OmittedHint(), None),
+CASES: dict[str, tuple[Sequence[Section], FramePart | None]] = {
+    "one remark": (SECTIONS, None),
+    "one remark until all fits": ((*SECTIONS[:2], SECTIONS[3]._replace(total=9)), None),
+    "one remark, and what is beside": ((RULES, *SECTIONS[:3], LAST), remark("Aside", 7, "clawmem status")),
+    "what is never cut, and what is last": ((RULES, *SECTIONS, LAST), None),
+    "what has its room": ((*SECTIONS[:3], SECTIONS[4]._replace(assured=True)), None),
 }
 
 
 def row(case: str, budget: int) -> str:
     """What a context of a budget has, in one line."""
-    sections, hint, aside = CASES[case]
+    sections, aside = CASES[case]
     try:
-        packed = pack(DAY, sections, budget, hint, aside)
+        packed = pack(DAY, sections, budget, MORE, aside)
     except InvalidInput as problem:
         return f"{problem.message} {problem.hint}".replace(f"budget of {budget} tokens", "budget")
     assert packed.tokens <= budget

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.model.pages import context_frame
 from clawmem.model.pages.context_frame import ALWAYS, ASKED, HOT_FACTS, SUMMARIES, TIMELINE, WARM_FACTS, heading
 from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
 from tests.conftest import examples
 
 DAY = heading("2026-11-22")
+MORE = "clawmem list"
 NAMES = (SUMMARIES, HOT_FACTS, WARM_FACTS)
 
 
@@ -36,7 +36,7 @@ _SECTIONS = st.lists(
 @given(_SECTIONS, st.integers(0, 600))
 def test_a_pack_keeps_its_budget_and_counts_what_it_left_out(sections: list[Section], budget: int) -> None:
     try:
-        packed = pack(DAY, sections, budget)
+        packed = pack(DAY, sections, budget, MORE)
     except InvalidInput as problem:
         assert budget < 60 + 100 * len(sections), problem.message
         return
@@ -60,7 +60,7 @@ def test_a_pack_keeps_its_budget_and_counts_what_it_left_out(sections: list[Sect
 
 def test_what_fits_into_the_reserve_for_a_remark_needs_no_remark() -> None:
     for budget in range(60, 120):
-        packed = pack(DAY, [_section(HOT_FACTS, [_unit(1, 20), _unit(2, 20)])], budget)
+        packed = pack(DAY, [_section(HOT_FACTS, [_unit(1, 20), _unit(2, 20)])], budget, MORE)
         frame_tokens = packed.tokens - sum(unit.tokens for part in packed.sections for unit in part.units)
         if budget >= 17 + 6 + 5 + 40 + 1:
             assert (len(packed.sections[0].units), packed.remarks) == (2, ()), budget
@@ -70,19 +70,19 @@ def test_what_fits_into_the_reserve_for_a_remark_needs_no_remark() -> None:
 def test_a_share_leaves_room_and_turns_decide_who_is_first() -> None:
     many = [_unit(n, 20) for n in range(1, 21)]
     late = [_unit(n, 20, shelf=WARM_FACTS) for n in range(21, 41)]
-    packed = pack(DAY, [_section(HOT_FACTS, many, turn=2), _section(WARM_FACTS, late, share=0.5, turn=1)], 600)
+    packed = pack(DAY, [_section(HOT_FACTS, many, turn=2), _section(WARM_FACTS, late, share=0.5, turn=1)], 600, MORE)
     hot, warm = (len(part.units) for part in packed.sections)
-    assert (hot, warm) == (13, 13)
+    assert (hot, warm) == (14, 13)
     assert packed.sections[0].title == HOT_FACTS
 
 
 def test_a_fact_that_stands_in_another_unit_counts_where_it_belongs_and_is_not_repeated() -> None:
     section = _section(SUMMARIES, [_unit(1, 10, 2)], turn=0)
-    packed = pack(DAY, [section, _section(HOT_FACTS, [_unit(2, 10), _unit(3, 10)], turn=1, total=4)], 400)
+    packed = pack(DAY, [section, _section(HOT_FACTS, [_unit(2, 10), _unit(3, 10)], turn=1, total=4)], 400, MORE)
     assert [[unit.key for unit in part.units] for part in packed.sections] == [[1], [3]]
     assert packed.sections[1].left_out == 1
-    assert packed.remarks[0].text == "(left out of Fresh in use: 1; `clawmem list` shows them)\n"
-    together = pack(DAY, [_section(HOT_FACTS, [_unit(1, 10, 2), _unit(2, 10), _unit(3, 10)])], 400)
+    assert packed.remarks[0].text == "(left out: 1; `clawmem list` shows them)\n"
+    together = pack(DAY, [_section(HOT_FACTS, [_unit(1, 10, 2), _unit(2, 10), _unit(3, 10)])], 400, MORE)
     assert [unit.key for unit in together.sections[0].units] == [1, 3]
 
 
@@ -94,7 +94,7 @@ def test_what_is_left_out_is_counted_where_it_is_offered_first() -> None:
         _section(HOT_FACTS, [asked, late], turn=6, total=5),
         _section(TIMELINE, [asked, late], turn=7),
     ]
-    packed = pack(DAY, sections, 100)
+    packed = pack(DAY, sections, 100, MORE)
     assert [section.left_out for section in packed.sections] == [2, 1, 4, 0]
     assert [part.text for part in packed.remarks] == ["(left out: 7; `clawmem list` shows them)\n"]
 
@@ -104,16 +104,15 @@ def test_what_leads_has_a_line_in_whatever_its_share_and_is_named_where_it_lacks
         first = _section(ALWAYS, [_unit(n, tokens, shelf=ALWAYS) for n, tokens in enumerate(important)], 0.5, 1)
         leading = first._replace(total=len(important), leads=True)
         rest = [_unit(9, 8), *(_unit(n, 90) for n in range(10, 40))]
-        return pack(DAY, [leading, _section(HOT_FACTS, rest, turn=6)], budget)
+        return pack(DAY, [leading, _section(HOT_FACTS, rest, turn=6)], budget, MORE)
 
-    shown = packed(23 + 17 + 33, 30)
-    assert [len(section.units) for section in shown.sections] == [1, 0]
-    assert [part.text for part in shown.remarks] == ["(left out: 31; `clawmem list` shows them)\n"]
-    shown = packed(23 + 24 + 33, 30, 30)
-    assert [[unit.key for unit in section.units] for section in shown.sections] == [[0], []]
-    assert [part.text for part in shown.remarks] == ["(left out: 32, of Always 1; `clawmem list` shows them)\n"]
-    shown = packed(23 + 24 + 20, 30)
-    assert [part.text for part in shown.remarks] == ["(left out: 31, of Always 1; `clawmem list` shows them)\n"]
+    others = "(left out: 30; `clawmem list` shows them)\n"
+    shown = packed(95, 30)
+    assert [[unit.key for unit in section.units] for section in shown.sections] == [[0], [9]]
+    assert [part.text for part in shown.remarks] == [others]
+    shown = packed(109, 30, 30)
+    assert [[unit.key for unit in section.units] for section in shown.sections] == [[0], [9]]
+    assert [part.text for part in shown.remarks] == ["(left out of Always: 1; `clawmem list` shows them)\n", others]
     with pytest.raises(InvalidInput) as refused:
         packed(30, 30)
     least = int(refused.value.hint.partition("Raise the budget to ")[2].split()[0])
@@ -129,28 +128,27 @@ def test_sections_learn_what_is_shown_and_what_is_left() -> None:
         asked.append((tokens, dict(shown)))
         return []
 
-    pack(DAY, [_section(HOT_FACTS, [_unit(1, 30)]), Section(WARM_FACTS, units, "clawmem list", turn=1)], 400)
-    ((tokens, shown),) = asked
-    assert shown == {1: HOT_FACTS}
-    assert tokens == 400 - 23 - 5 - 30
+    pack(DAY, [_section(HOT_FACTS, [_unit(1, 30)]), Section(WARM_FACTS, units, "clawmem list", turn=1)], 400, MORE)
+    assert [shown for _, shown in asked] == [{1: HOT_FACTS}] * 2
+    assert asked[-1][0] == 400 - 23 - 5 - 30, "without a remark"
 
 
 def test_little_room_gives_one_remark_for_all_and_less_than_that_is_refused() -> None:
     sections = [_section(name, [_unit(at, 500)]) for at, name in enumerate(NAMES)]
-    packed = pack(DAY, sections, 60)
+    packed = pack(DAY, sections, 60, MORE)
     assert [part.text for part in packed.remarks] == ["(left out: 3; `clawmem list` shows them)\n"]
     with pytest.raises(InvalidInput, match="too small") as refused:
-        pack(DAY, sections, 20)
+        pack(DAY, sections, 20, MORE)
     least = int(refused.value.hint.partition("Raise the budget to ")[2].split()[0])
-    assert pack(DAY, sections, least).tokens <= least
+    assert pack(DAY, sections, least, MORE).tokens <= least
     with pytest.raises(InvalidInput, match="too small"):
-        pack(DAY, sections, least - 1)
+        pack(DAY, sections, least - 1, MORE)
 
 
 @pytest.mark.parametrize(("exact", "flag"), [([True, True], True), ([True, False], None), ([False, False], False)])
 def test_how_it_was_counted_is_told(exact: list[bool], flag: bool | None) -> None:
     units = [Unit(at, 5, each, "- x\n") for at, each in enumerate(exact)]
-    assert pack(DAY, [_section(HOT_FACTS, units)], 400).exact is flag
+    assert pack(DAY, [_section(HOT_FACTS, units)], 400, MORE).exact is flag
 
 
 @examples(25, 100)
@@ -158,37 +156,13 @@ def test_how_it_was_counted_is_told(exact: list[bool], flag: bool | None) -> Non
 def test_the_budget_that_is_hinted_is_enough(sections: list[Section], rules: list[Unit], budget: int) -> None:
     whole = Section("Guardrails", lambda tokens, shown: rules, "clawmem guardrail list", whole=True)
     try:
-        pack(DAY, [whole, *sections], budget)
+        pack(DAY, [whole, *sections], budget, MORE)
     except InvalidInput as problem:
         least = int(problem.hint.partition("Raise the budget to ")[2].split()[0].replace(",", ""))
         assert least > budget
-        pack(DAY, [whole, *sections], least)
+        pack(DAY, [whole, *sections], least, MORE)
         with pytest.raises(InvalidInput):
-            pack(DAY, [whole, *sections], least - 1)
-
-
-def test_a_second_remark_stands_where_something_of_its_kind_is_missing_and_it_fits() -> None:
-    facts = _section(HOT_FACTS, [_unit(n, 400) for n in (1, 2)], total=2)
-    page = Unit("page", 400, True, "page\n", ())
-    pages = Section(SUMMARIES, lambda tokens, shown: [page], "clawmem show", None, 1.0, 1)
-    both = [
-        "(left out: 2; `clawmem list` shows them)\n",
-        "(left out: 1; `clawmem context --budget 4000` shows them)\n",
-    ]
-    seen = set()
-    for budget in range(30, 160):
-        try:
-            alone, packed = pack(DAY, [facts], budget), pack(DAY, [facts, pages], budget)
-        except InvalidInput:
-            continue
-        assert [part.text for part in alone.remarks if "left out: 0" in part.text] == []
-        second = context_frame.total_remark(1, "clawmem context --budget 4000", "", 0).tokens
-        if [part.text for part in packed.remarks] == both[:1]:
-            assert packed.tokens + second > budget
-        if [part.text for part in packed.remarks] == both:
-            assert packed.tokens <= budget
-            seen.add(budget - packed.tokens)
-    assert 0 in seen, "a remark that fits to the token is not left out"
+            pack(DAY, [whole, *sections], least - 1, MORE)
 
 
 def test_room_that_is_left_goes_to_a_longer_fact_of_the_second_half() -> None:
@@ -197,7 +171,7 @@ def test_room_that_is_left_goes_to_a_longer_fact_of_the_second_half() -> None:
     def kept(*units: Unit) -> list[int | str]:
         offered = [*units, _unit(9, 35), _unit(10, 900)]
         # The frame takes 23 tokens, the remark 17, the title 5, and 20 are left.
-        packed = pack(DAY, [_section(HOT_FACTS, offered)], 23 + 17 + 5 + sum(unit.tokens for unit in units) + 20)
+        packed = pack(DAY, [_section(HOT_FACTS, offered)], 23 + 17 + 5 + sum(unit.tokens for unit in units) + 20, MORE)
         return [unit.key for unit in packed.sections[0].units]
 
     first = [_unit(1, 15), _unit(2, 20)]
@@ -211,8 +185,8 @@ def test_the_first_line_of_an_assured_section_has_its_room() -> None:
     """Also where a section of an earlier turn could fill the budget."""
     many = _section(HOT_FACTS, [_unit(n, 20) for n in range(1, 21)], turn=1)
     late = _section(WARM_FACTS, [_unit(30, 60), _unit(31, 60)], turn=2)
-    assert [unit.key for unit in pack(DAY, [many, late], 200).sections[1].units] == []
-    packed = pack(DAY, [many, late._replace(assured=True)], 200)
+    assert [unit.key for unit in pack(DAY, [many, late], 200, MORE).sections[1].units] == []
+    packed = pack(DAY, [many, late._replace(assured=True)], 200, MORE)
     assert [unit.key for unit in packed.sections[1].units] == [30]
     assert packed.sections[0].units
 
@@ -220,7 +194,7 @@ def test_the_first_line_of_an_assured_section_has_its_room() -> None:
 def test_a_section_with_a_share_gets_what_the_others_leave() -> None:
     few = _section(HOT_FACTS, [_unit(1, 20)], turn=1)
     many = _section(WARM_FACTS, [_unit(n, 20) for n in range(2, 40)], share=0.2, turn=2)
-    packed = pack(DAY, [few, many], 400)
+    packed = pack(DAY, [few, many], 400, MORE)
     assert sum(unit.tokens for unit in packed.sections[1].units) > 0.7 * 400
 
 
@@ -228,5 +202,5 @@ def test_only_a_section_in_time_gives_its_lines_by_their_time() -> None:
     units = [_unit(number, 20)._replace(when=(when, 0)) for number, when in ((1, "2026-11-03"), (2, "2026-11-01"))]
     plain = _section(TIMELINE, units)
     for section, order in ((plain, [1, 2]), (plain._replace(in_time=True), [2, 1])):
-        (filled,) = pack(DAY, [section], 400).sections
+        (filled,) = pack(DAY, [section], 400, MORE).sections
         assert [unit.key for unit in filled.units] == order

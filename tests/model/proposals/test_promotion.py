@@ -139,7 +139,7 @@ def test_what_is_just_under_the_score_or_doubtful_waits_for_a_person() -> None:
     }
     assert record == {
         "1": (True, False, "its score is 0.60, and 0.60 is needed: health lasts"),
-        "2": (False, True, "its score is 0.60, just below the 0.60 needed"),
+        "2": (False, True, "its score is 0.599, just below the 0.600 needed"),
         "3": (False, True, "its score is 0.55, just below the 0.60 needed"),
         "4": (False, False, "its score is 0.55, and 0.60 is needed"),
         "5": (False, True, "x"),

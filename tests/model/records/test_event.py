@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.records.event import Event, is_speech
+from clawmem.model.records.event import Event, is_speech, taken_back, takes_back
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,28 @@ def test_the_words_of_programs_are_not_speech(text: str, flag: bool) -> None:
 )
 def test_of_tools_only_prose_is_shown_and_of_systems_nothing(role: str, kind: str, text: str, flag: bool) -> None:
     assert is_speech(Event("e", "2026-01-01T00:00:00Z", role, text, kind=kind)) is flag
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("Actually, scratch that, keep 51. I misread the price list.", True), ("No wait, still Stripe.", True),
+        ("Wait, no, it is Tuesday.", True), ("sorry, I misspoke", True), ("Streich das, es bleibt bei 51.", True),
+        ("Ignore what I just said.", True), ("Espera, no, son 51.", True),
+        ("Wait, still failing.", False), ("Wait, no problem, go on.", False), ("That's wrong, 54, not 51.", False),
+        ("Keep it at 51.", False), ("Ignore the warning.", False), ("No, use yarn.", False),
+        ("You can scratch that itch later.", False),
+    ],
+)  # fmt: skip
+def test_a_message_that_takes_back_the_one_before_it(text: str, back: bool) -> None:
+    assert takes_back(text) is back
+
+
+def test_only_the_same_speaker_of_the_same_session_takes_a_message_back() -> None:
+    back = "Scratch that."
+    said = [("a", "Ann", "54"), ("a", "Bo", back), ("b", "Ann", back), ("a", "Ann", back)]
+    events = [
+        Event(f"evt_{n}", f"2026-11-02T09:0{n}:00Z", "user", text, speaker=who, session=session)
+        for n, (session, who, text) in enumerate(said)
+    ]
+    assert {key: event.id for key, event in taken_back(events).items()} == {"evt_0": "evt_3"}

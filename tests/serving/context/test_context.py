@@ -100,10 +100,10 @@ def test_what_was_cut_is_said_with_the_command_that_shows_it(vault: Vault, calle
     result = context(vault, caller, 300)
     shown = sum(line.startswith("- Ordinary") for line in _lines(result))
     assert 0 < shown < 50
-    assert _lines(result)[-2] == f"(left out of Fresh in use: {50 - shown}; `clawmem list --tier hot` shows them)"
+    assert _lines(result)[-2] == f"(left out: {50 - shown}; `clawmem context --budget 600` shows them)"
     assert result.left_out == (("Fresh in use", 50 - shown),)
     agent = context(vault, caller._replace(agent="finance"), 400, entity="areas/general")
-    assert "`clawmem list --tier hot --agent finance --entity areas/general` shows them" in agent.text
+    assert "`clawmem context --agent finance --entity areas/general --budget 800` shows them" in agent.text
 
 
 def test_a_count_says_whether_it_is_exact(vault: Vault, caller: Caller) -> None:
@@ -473,6 +473,7 @@ def test_a_task_without_words_is_served_by_tier_and_one_without_hits_says_so(vau
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_words_and_meaning_are_ranked_together_with_a_floor(vault: Vault, caller: Caller) -> None:
     _keep(
         vault, caller, "The standup is at 9:30", "Jane adopted a puppy", *(f"Time slot {n} is free" for n in range(30))

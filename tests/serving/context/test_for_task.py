@@ -116,15 +116,15 @@ def test_an_agent_has_its_guardrails_without_a_workflow(vault: Vault, caller: Ca
     assert "Never sail alone." in cook.partition("##")[2].partition("##")[0]
 
 
-@pytest.mark.parametrize("budget", [100, 150, 250, 400, 800])
-def test_the_budget_holds_with_an_exact_count(vault: Vault, caller: Caller, budget: int) -> None:
+def test_the_budget_holds_with_an_exact_count(vault: Vault, caller: Caller) -> None:
     remember(vault, drafts(), caller)
     count = exact_counter()
-    for workflow, project, question, _ in QUESTIONS[::9]:
-        for asked in (question, None):
-            reach = Reach(workflow, f"https://example.org/{project}.git")
-            result = context(vault, caller, budget, asked, reach=reach)
-            assert count(result.text) <= result.tokens <= budget
+    for budget in (100, 150, 250, 400, 800):
+        for workflow, project, question, _ in QUESTIONS[::9]:
+            for asked in (question, None):
+                reach = Reach(workflow, f"https://example.org/{project}.git")
+                result = context(vault, caller, budget, asked, reach=reach)
+                assert count(result.text) <= result.tokens <= budget, (budget, workflow, asked)
 
 
 def test_a_fact_of_another_project_or_workflow_says_which(vault: Vault, caller: Caller) -> None:
@@ -144,16 +144,16 @@ def test_a_fact_of_another_project_or_workflow_says_which(vault: Vault, caller: 
     assert f"- The kiln burns at night. ({day}, pots)\n" in asked
 
 
-@pytest.mark.parametrize("counted", [False, True])
-def test_labels_are_within_the_budget(vault: Vault, caller: Caller, counted: bool) -> None:
+def test_labels_are_within_the_budget(vault: Vault, caller: Caller) -> None:
     remember(vault, drafts(), caller)
-    if counted:
-        count_tokens(vault)
     count = exact_counter()
-    for budget in range(150, 400, 17):
-        for asked in (None, QUESTIONS[0][2]):
-            result = context(vault, caller, budget, asked)
-            assert count(result.text) <= result.tokens <= budget
+    for counted in (False, True):
+        if counted:
+            count_tokens(vault)
+        for budget in range(150, 400, 17):
+            for asked in (None, QUESTIONS[0][2]):
+                result = context(vault, caller, budget, asked)
+                assert count(result.text) <= result.tokens <= budget, (counted, budget, asked)
 
 
 def test_forty_questions_on_two_workflows(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import Command, Once
 from tests.needs import needs_local_model
 
 FACTS = (
@@ -41,11 +42,15 @@ def hear(clawmem: Callable[..., Any], *talk: tuple[str, str]) -> None:
 
 
 @pytest.fixture
-def known(clawmem: Callable[..., Any]) -> Callable[..., Any]:
+def known(clawmem: Command, once: Once) -> Command:
     """A vault with facts and small talk, searched by meaning, too."""
-    clawmem("remember", "\n".join(FACTS))
-    hear(clawmem, *TALK)
-    clawmem("heartbeat")
+
+    def build() -> None:
+        clawmem("remember", "\n".join(FACTS))
+        hear(clawmem, *TALK)
+        clawmem("heartbeat")
+
+    once(build)
     return clawmem
 
 
@@ -62,7 +67,7 @@ def known(clawmem: Callable[..., Any]) -> Callable[..., Any]:
         ("Which car do I have?", FACTS[9]),
     ],
 )
-def test_a_fact_close_in_meaning_answers(known: Callable[..., Any], question: str, answer: str) -> None:
+def test_a_fact_close_in_meaning_answers(known: Command, question: str, answer: str) -> None:
     assert answer in known("recall", question).out.partition("\n")[0]
 
 
@@ -71,7 +76,7 @@ def test_a_fact_close_in_meaning_answers(known: Callable[..., Any], question: st
     "question",
     ["bees", "pizza", "submarine", "What is the alarm code?", "Who teaches Latin?", "When does the museum close?"],
 )
-def test_small_talk_answers_nothing_and_is_not_near(known: Callable[..., Any], question: str) -> None:
+def test_small_talk_answers_nothing_and_is_not_near(known: Command, question: str) -> None:
     nothing = known("recall", question)
     assert nothing.out == ""
     assert "Nothing says that." in nothing.err
@@ -79,7 +84,7 @@ def test_small_talk_answers_nothing_and_is_not_near(known: Callable[..., Any], q
         assert words not in nothing.err
 
 
-def test_a_question_on_food_does_not_find_times(known: Callable[..., Any]) -> None:
+def test_a_question_on_food_does_not_find_times(known: Command) -> None:
     for question in ("What do I eat?", "eaten", "ate", "Does she eat fish?"):
         found = known("recall", question).out
         assert "9:15" not in found and "opens at 8" not in found, question
@@ -96,6 +101,7 @@ def test_an_earlier_question_alone_answers_nothing(clawmem: Callable[..., Any]) 
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., Any]) -> None:
     hear(
         clawmem,
@@ -109,6 +115,12 @@ def test_a_reply_in_other_words_comes_with_its_question(clawmem: Callable[..., A
     clawmem("heartbeat")
     found = clawmem("recall", "How long do clients have to pay our invoices?").out.splitlines()
     assert "fortnight" in "".join(found[:2])
+
+
+def test_a_word_of_the_question_finds_the_name_of_what_it_asks_for(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "The deadline of Heron is 12 December 2026.\nHeron has a red logo.")
+    found = [fact["fact"] for fact in clawmem("recall", "when is Heron due?", "--json").data["facts"]]
+    assert found[:1] == ["The deadline of Heron is 12 December 2026."]
 
 
 def test_only_what_is_said_next_on_that_day_is_a_reply(clawmem: Callable[..., Any]) -> None:
@@ -137,6 +149,7 @@ def test_what_was_told_later_stands_behind_the_day_itself(clawmem: Callable[...,
     assert "noodles" in clawmem("recall", "what was for dinner on 4 May 2026").out.splitlines()[0]
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_note_of_a_session_is_found(clawmem: Callable[..., Any]) -> None:
     clawmem("remember", "The workshop opens at 8.")
     clawmem("session", "start", "--task", "parser")

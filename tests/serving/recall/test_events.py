@@ -122,6 +122,7 @@ def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) 
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_meaning_finds_what_no_word_does_and_does_not_decide_where_words_are_sure(vault: Vault, caller: Caller) -> None:
     bank, beaver = "The bank raised its fees.", "A beaver lives by our river."
     said = [bank, beaver, *(f"Nothing to see at window {n}." for n in range(6))]
@@ -133,6 +134,7 @@ def test_meaning_finds_what_no_word_does_and_does_not_decide_where_words_are_sur
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_a_question_in_other_words_is_not_answered_by_a_word_in_passing(clawmem: Callable[..., Any]) -> None:
     talk = (
         ("Ana", "Morning! Did you sleep?"),
@@ -158,6 +160,7 @@ def test_the_word_of_the_user_stands_before_the_advice_of_an_assistant(vault: Va
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_the_meaning_of_a_question_is_that_of_its_words_as_typed(clawmem: Callable[..., Any]) -> None:
     for fact in ("Elastoplast gives me blisters, paper tape only.", "The platter with the crab on it is Ada's."):
         clawmem("remember", fact)
@@ -168,6 +171,7 @@ def test_the_meaning_of_a_question_is_that_of_its_words_as_typed(clawmem: Callab
     assert "Elastoplast" in found[0]
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_a_text_that_was_taken_in_is_found_and_a_noted_line_only_once(clawmem: Callable[..., Any]) -> None:
     clawmem("ingest", "-", "--source", "meeting notes", given="The caretaker wants the rent in zlotys.")
     assert "rent in zlotys" in clawmem("recall", "zlotys").out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +27,7 @@ from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallHit, RecallResult
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 from tests.needs import needs_local_model
 
 
@@ -311,6 +313,7 @@ def test_a_question_about_somebody_of_whom_no_text_speaks_needs_more_of_its_word
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 @pytest.mark.parametrize("verb", ["remember", "ingest"])
 def test_with_vectors_a_question_that_nothing_answers_is_told_so(clawmem: Callable[..., Any], verb: str) -> None:
     said = (
@@ -546,7 +549,7 @@ def test_what_is_known_of_a_person_is_shown_where_it_is_little(vault: Vault, cal
     keep(vault, caller, "Priya is vegan.")
     asked = ask(vault, caller, "What does Priya eat?", least=LEAST_SCORE)
     assert len(asked.ranking) == 10
-    assert text(asked.ranking[-1]) == "Priya is vegan."
+    assert text(asked.ranking[0]) == "Priya is vegan."
     nothing = ask(vault, caller, "What is the blood group of Priya?", least=LEAST_SCORE)
     assert nothing.ranking == ()
     assert text(nothing.nearest[0]) == "Priya is vegan."
@@ -629,6 +632,7 @@ def test_a_slip_for_a_word_of_talk_is_mended_once_where_only_facts_are_searched(
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_a_fact_that_has_all_names_of_a_question_answers_it(clawmem: Callable[..., Any]) -> None:
     clawmem("remember", "In the Quillstack image LibreOffice is pinned at 24.8, because 25.2 garbles footnotes.")
     clawmem("remember", "Quillstack makes accessible files.")
@@ -664,3 +668,59 @@ def test_a_context_has_the_fact_that_the_best_message_taught(vault: Vault, calle
     keep(vault, caller, "The plan of a dinner with eight guests is in the drawer.")
     told = context(vault, caller, 800, "plan a dinner with eight guests").text
     assert "- Nora is vegetarian." in told.partition("## Facts for this question")[2].partition("##")[0], told
+
+
+MOVE: list[tuple[str, str, dict[str, Any]]] = [
+    ("I live in Turku.", "The user lives in Turku.", {"o": "Turku", "p": "lives_in"}),
+    (
+        "Ilkka and I are moving on 1 December, to Naantali.",
+        "The user moves to Naantali with Ilkka on 1 December 2026.",
+        {"o": "Naantali", "p": "lives_in", "when": "2026-12-01/", "x": {"#1": "replace"}},
+    ),
+    (
+        "My sister Hanna lives in Tampere.",
+        "Hanna, the user's sister, lives in Tampere.",
+        {"o": "Tampere", "p": "lives_in", "of": "Hanna", "at": "person:Hanna"},
+    ),
+    ("The pilot must be live by 13 November.", "The pilot must be live by 13 November 2026.", {"of": "pilot"}),
+]
+
+
+def read_the_move(clawmem: Command) -> None:
+    lines = (
+        {"role": "user", "timestamp": f"2026-11-02T09:0{n}:00Z", "session": "s", "content": text}
+        for n, (text, _, _) in enumerate(MOVE)
+    )
+    clawmem("ingest", "-", given="\n".join(map(json.dumps, lines)))
+    task = re.findall(r"read-\w+", clawmem("learn", "pending", env=THEN).out)[0]
+    facts = [{"e": n, "q": text.rstrip("."), "s": says, **more} for n, (text, says, more) in enumerate(MOVE, 1)]
+    assert clawmem("learn", "apply", "-", given=json.dumps({"task": task, "facts": facts}), env=THEN).code == 0
+
+
+THEN = {"CLAWMEM_NOW": "2026-11-03T09:00:00Z"}
+TURKU, NAANTALI, TAMPERE, _ = (says for _, says, _ in MOVE)
+
+
+@pytest.mark.parametrize(
+    ("day", "words", "first"),
+    [
+        ("2026-12-03", ["where do I live"], [NAANTALI, TURKU, TAMPERE]),
+        ("2026-11-10", ["where do I live"], [TURKU]),
+        ("2026-11-10", ["where do I live", "--as-of", "2026-12-25"], [NAANTALI, TAMPERE]),
+        ("2026-12-03", ["where does Hanna live"], [TAMPERE]),
+        ("2026-12-03", ["where did I live before"], [TURKU]),
+    ],
+)
+def test_where_somebody_lives_now_comes_first(clawmem: Command, day: str, words: list[str], first: list[str]) -> None:
+    read_the_move(clawmem)
+    found = clawmem("recall", *words, "--json", env={"CLAWMEM_NOW": f"{day}T09:00:00Z"}).data["facts"]
+    said = [fact["fact"] for fact in found]
+    assert said[: len(first)] == first
+    assert not any("pilot" in text for text in said) or "before" in words[0]
+
+
+def test_who_said_what_a_fact_was_learned_from_is_the_same_at_any_time(clawmem: Command) -> None:
+    read_the_move(clawmem)
+    for more in ([], ["--as-of", "2026-12-25"]):
+        shown = clawmem("recall", "where do I live", *more, "--json", env={"CLAWMEM_AGENT": "robin"}).data["facts"]
+        assert {fact["who"] for fact in shown} == {"user"}

@@ -16,7 +16,7 @@ from clawmem.model.records.change import Author, Change, trailers
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.history.history import HistoryFilter, open_history
-from clawmem.vault.history.points import find_commit, last_commit_at
+from clawmem.vault.history.points import find_commit, last_commits_at
 from clawmem.vault.vault import Vault
 
 
@@ -103,12 +103,12 @@ def test_the_persons_own_settings_do_not_change_what_is_found(
 
 def test_a_date_is_the_last_commit_at_or_before_it(vault: Vault, caller: Caller) -> None:
     text, two = commit(vault, caller, 1, hours=1), commit(vault, caller, 2, hours=2)
-    assert last_commit_at(vault, "2026-11-21T10:30:00Z") == text
-    assert last_commit_at(vault, "2026-11-21T11:29:59Z") == text
-    assert last_commit_at(vault, "2026-11-21T11:30:00Z") == two
-    assert last_commit_at(vault, "2026-11-21T09:29:59Z") is None
-    assert last_commit_at(vault, "1066-10-14T00:00:00Z") is None
-    assert last_commit_at(vault, "2999-01-01T00:00:00Z") == two
+    assert last_commits_at(vault, "2026-11-21T10:30:00Z") == [text]
+    assert last_commits_at(vault, "2026-11-21T11:29:59Z") == [text]
+    assert last_commits_at(vault, "2026-11-21T11:30:00Z") == [two]
+    assert last_commits_at(vault, "2026-11-21T09:29:59Z") == []
+    assert last_commits_at(vault, "1066-10-14T00:00:00Z") == []
+    assert last_commits_at(vault, "2999-01-01T00:00:00Z") == [two]
 
 
 def test_a_commit_is_named_in_full_in_part_or_from_head(vault: Vault, caller: Caller) -> None:

@@ -273,3 +273,12 @@ def test_two_machines_that_claimed_the_same_see_it_after_a_sync(tmp_path: Path, 
         assert [(first.agent, second.agent) for first, second in collisions(found)] == [("ann", "bob")]
     with pytest.raises(Refused, match="claimed by ann"):
         claim_work(machines[1].vault, by(machines[1].caller, "bob", "s-bob"), "path:src/a.py")
+
+
+def test_who_lost_a_task_in_a_merge_is_told_at_the_next_call(vault: Vault, ann: Caller, clawmem: Command) -> None:
+    own = ("--agent", "ann", "--session", str(ann.session))
+    assert clawmem("session", "note", "The first coat is on.", *own).err == ""
+    page = vault.root / "tasks/paint.md"
+    page.write_text(page.read_text().replace('holder: "ann"', "holder: Bob Lind"))
+    for words in (("session", "note", "The second coat is on."), ("session", "checkpoint")):
+        assert "Bob Lind holds the task paint, not ann: ask before you go on with it" in clawmem(*words, *own).err

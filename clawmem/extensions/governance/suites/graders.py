@@ -1,22 +1,19 @@
-"""Graders: one function for each type of assertion. Plugins add more under the entry point group `clawmem.graders`."""
+"""Graders: one function for each type of assertion. Extensions add more."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, NoVault, Refused
 from clawmem.extension import extensions, named
 from clawmem.extensions.governance.suites.store import FAILED, PASSED, UNJUDGED
-from clawmem.extensions.governance.suites.suite import ASSERTIONS, OWN_ASSERTIONS, Assertion, SuiteTest, filled
+from clawmem.extensions.governance.suites.suite import Assertion, SuiteTest, filled
 from clawmem.model.language.text import one_line, shorten
 from clawmem.vault.vault import Vault
 
-GROUP = "clawmem.graders"
 # Seconds for one regular expression: a suite is written by whoever may write to the vault.
 _PATTERN_SECONDS = 1.0
 _SHOWN = 160
@@ -48,7 +45,7 @@ class GraderInput(NamedTuple):
 
 
 Grader = Callable[[GraderInput], Grade]
-"""A grader. A plugin's grader may also return a bool or a tuple of the fields of a Grade."""
+"""A grader. That of an extension may also return a bool or a tuple of the fields of a Grade."""
 
 Judge = Callable[[str, str], Grade]
 """Judges an output by a rubric: `(rubric, output)`."""
@@ -84,7 +81,7 @@ def grade(assertion: Assertion, variables: Mapping[str, Any], output: str, grade
     grader = graders.get(name)
     if grader is None:
         known = ", ".join(sorted(graders))
-        raise Refused(f"There is no grader '{name}'.", f"The graders are {known}; a plugin may be missing.")
+        raise Refused(f"There is no grader '{name}'.", f"The graders are {known}; an extension may be missing.")
     value = filled(assertion.value, variables)
     try:
         result = _as_grade(grader(GraderInput(output, value, assertion.threshold, variables)))
@@ -98,25 +95,12 @@ def grade(assertion: Assertion, variables: Mapping[str, Any], output: str, grade
 
 
 def all_graders(judge: Judge = not_judged, command: Grader | None = None) -> dict[str, Grader]:
-    """Return the graders by name, those of plugins included. Raise Refused if a plugin takes a name that exists."""
+    """Return the graders by name, those of extensions included."""
     made = {**_GRADERS, "llm-rubric": lambda other: judge(other.value, other.output)}
     if command is not None:
         made["command"] = command
     of_extensions = {name: named(function) for each in extensions() for name, function in each.graders.items()}
-    return {**made, **_plugins(), **of_extensions}
-
-
-@cache
-def _plugins() -> dict[str, Grader]:
-    found: dict[str, Grader] = {}
-    for entry_point in entry_points(group=GROUP):
-        if entry_point.name in ASSERTIONS or entry_point.name in OWN_ASSERTIONS or entry_point.name in found:
-            raise Refused(
-                f"The plugin {entry_point.value} calls its grader '{entry_point.name}', which exists already.",
-                "Uninstall the plugin.",
-            )
-        found[entry_point.name] = entry_point.load()
-    return found
+    return {**of_extensions, **made}
 
 
 def _as_grade(grade: Any) -> Grade:

@@ -28,7 +28,6 @@ from clawmem.extensions.governance.suites.suite import (
     Suite,
     SuiteTest,
     filled,
-    suite_to_mapping,
 )
 from clawmem.extensions.governance.suites.world import GENERATORS
 from clawmem.index.refresh.refresh import run_query
@@ -84,7 +83,7 @@ def run_suite(vault: Vault, caller: Caller, suite: Suite, runner: SuiteRunner, a
 
 def checksum_of(suite: Suite) -> str:
     """Return a checksum of what the suite says: a changed suite is not compared test by test without saying so."""
-    return sha256(json.dumps(suite_to_mapping(suite), sort_keys=True).encode()).hexdigest()[:16]
+    return sha256(repr(suite).encode()).hexdigest()[:16]
 
 
 def steps_of(suite: Suite) -> tuple[Step, ...]:

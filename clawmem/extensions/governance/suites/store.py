@@ -12,13 +12,10 @@ from clawmem.extensions.governance.suites.suite import (
     COPY,
     FOLDER,
     REGRESSION,
-    Assertion,
     Suite,
-    SuiteTest,
     is_suite_id,
     parse_suite,
     suite_path,
-    suite_text,
 )
 from clawmem.extensions.governance.suites.world import GENERATED, generated_suite
 from clawmem.index.refresh.refresh import run_query
@@ -271,6 +268,7 @@ def _category(score: EvalScore) -> str:
 
 
 _FAILURE = "fail_"
+_ABOUT = "What went wrong once and must not go wrong again"
 
 
 class WishedTest(NamedTuple):
@@ -282,11 +280,11 @@ class WishedTest(NamedTuple):
 
 
 class AddedTest(NamedTuple):
-    """The suite with the new test, its path, and the commit; None if the test was there already."""
+    """The path of the suite with the new test, the description of the test, and the commit; None if the test was there
+    already."""
 
-    suite: Suite
     path: str
-    test: SuiteTest
+    description: str
     commit: str | None
 
 
@@ -296,29 +294,32 @@ def add_test(vault: Vault, caller: Caller, suite: str, reference: str, wish: Wis
     The suite runs on a copy of the vault, with the clock at the time of this call. Raise NotFound, Refused for a
     proposal that was not rejected, or InvalidInput where the record does not say enough for a test.
     """
+    import yaml  # slow to import
+
+    if not is_suite_id(suite):
+        raise InvalidInput(f"'{suite}' is not the id of a suite.", "Use lower-case letters, digits, - and _.")
     test = _from_failure(vault, reference, wish) if reference.startswith(_FAILURE) else _of(vault, reference, wish)
-    path = suite_path(suite)
+    path, description = suite_path(suite), test["description"]
     with writing(vault, caller, "eval add") as work:
-        data = work.read(path)
-        value = read_suite(data, path) if data is not None else _new_suite(suite, stamp(caller.now))
-        if any(other_test.description == test.description for other_test in value.tests):
-            return AddedTest(value, path, test, None)
-        made = value._replace(tests=(*value.tests, test), now=stamp(caller.now) if value.vault == COPY else value.now)
+        record: dict[str, Any] = {"description": _ABOUT, "metadata": {"kind": REGRESSION, "vault": COPY}, "tests": []}
+        if (data := work.read(path)) is not None:
+            read_suite(data, path)
+            record = parse_yaml(data.decode("utf-8-sig"), path)
+        if any(each["description"] == description for each in record["tests"]):
+            return AddedTest(path, description, None)
+        record["tests"].append(test)
+        if record.get("metadata", {}).get("vault") == COPY:
+            record["metadata"]["now"] = stamp(caller.now)
         change = Change(
-            subject_line("eval", suite, f"add a test: {test.description}"),
-            {path: suite_text(made).encode()},
+            subject_line("eval", suite, f"add a test: {description}"),
+            {path: yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=118).encode()},
             trailers("eval", agent=caller.agent, session=caller.session, sources=[reference]),
             author=agent_author(caller.agent),
         )
-        return AddedTest(made, path, test, work.commit([change])[-1])
+        return AddedTest(path, description, work.commit([change])[-1])
 
 
-def _new_suite(suite: str, now: str) -> Suite:
-    about = "What went wrong once and must not go wrong again"
-    return Suite(suite, about, (), REGRESSION, now, vault=COPY)
-
-
-def _of(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
+def _of(vault: Vault, reference: str, wish: WishedTest) -> dict[str, Any]:
     """The test of a rejected proposal: the memory does not serve what was rejected."""
     proposal = find_proposal(read_proposals(vault), reference)
     if proposal.status != REJECTED:
@@ -335,7 +336,7 @@ def _of(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
     return _test(f"{proposal.id} was rejected: {text}", proposal.id, wish, text, bars)
 
 
-def _from_failure(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
+def _from_failure(vault: Vault, reference: str, wish: WishedTest) -> dict[str, Any]:
     found = [failure for failure in read_failures(vault) if failure.id.startswith(reference)]
     if len(found) != 1:
         number = "No" if not found else "More than one"
@@ -346,13 +347,13 @@ def _from_failure(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
     return _test(description, failure.id, wish, failure.note, tuple(wish.bars))
 
 
-def _test(description: str, source: str, wish: WishedTest, question: str | None, bars: Sequence[str]) -> SuiteTest:
+def _test(description: str, source: str, wish: WishedTest, question: str | None, bars: Sequence[str]) -> dict[str, Any]:
     asked = wish.question or question
     if not asked:
         raise InvalidInput(f"{source} does not say what was asked.", "Name it with --question.")
-    wanted = [Assertion("icontains", contain) for contain in wish.contains]
-    barred = [Assertion("not-icontains", bar) for bar in dict.fromkeys(bars)]
-    if not wanted and not barred:
+    wanted = [{"type": "icontains", "value": contain} for contain in wish.contains]
+    wanted += [{"type": "not-icontains", "value": bar} for bar in dict.fromkeys(bars)]
+    if not wanted:
         raise InvalidInput(
             f"{source} does not say what a right answer is.",
             "Name texts with --contains and --not-contains; each may be repeated.",
@@ -361,4 +362,5 @@ def _test(description: str, source: str, wish: WishedTest, question: str | None,
         check_statement(text, "text")
         if any(sign in text for sign in ("{{", "{%", "{#")):
             raise InvalidInput(f"'{text}' contains a template of promptfoo.", "Choose another part of the text.")
-    return SuiteTest(one_line(description), {"question": asked}, (*wanted, *barred), None, {"source": source})
+    about = {"description": one_line(description), "vars": {"question": asked}}
+    return {**about, "assert": wanted, "metadata": {"source": source}}

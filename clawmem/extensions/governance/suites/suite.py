@@ -52,7 +52,7 @@ ASSERTIONS: Mapping[str, str] = {
 }
 """The types that promptfoo has as well; each also exists with `not-` before it."""
 OWN_ASSERTIONS: Mapping[str, str] = {"json-path": ANY, "recall-at-k": ANY, "command": TEXT}
-"""The types that only clawmem has. They, and those of plugins, stand in `metadata.assert` of a test."""
+"""The types that only clawmem has. They, and those of extensions, stand in `metadata.assert` of a test."""
 
 _MOST = 1_000_000_000
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
@@ -255,7 +255,7 @@ def _unknown_type(kind: str) -> str:
         return f"is '{kind}', which promptfoo does not have; write it in the test's metadata.assert"
     return (
         f"is '{kind}'; the types are {', '.join(ASSERTIONS)}, each also with not- before it."
-        " Those of plugins stand in metadata.assert"
+        " Those of extensions stand in metadata.assert"
     )
 
 
@@ -293,43 +293,3 @@ def filled(value: Any, variables: Mapping[str, Any]) -> Any:
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def suite_to_mapping(suite: Suite) -> dict[str, Any]:
-    """Return a suite as plain values in the order of its keys."""
-    metadata: dict[str, Any] = {"kind": suite.kind, "now": suite.now, "seed": suite.seed, "vault": suite.vault}
-    metadata |= {"budget": suite.budget, "arms": list(suite.arms)}
-    if isinstance(suite.fixtures, Generated):
-        metadata["fixtures"] = suite.fixtures._asdict()
-    else:
-        steps = (step._asdict() for step in suite.fixtures)
-        metadata["fixtures"] = [{key: value for key, value in step.items() if value} for step in steps]
-    return {
-        "description": suite.description,
-        "metadata": metadata,
-        "tests": [_test_to_mapping(test) for test in suite.tests],
-    }
-
-
-def _test_to_mapping(test: SuiteTest) -> dict[str, Any]:
-    shared = [_assertion_to_mapping(assertion) for assertion in test.assertions if not assertion.is_own]
-    own = [_assertion_to_mapping(assertion) for assertion in test.assertions if assertion.is_own]
-    metadata = {**test.labels, **({"assert": own} if own else {})}
-    record: dict[str, Any] = {"description": test.description, "vars": dict(test.variables)}
-    record |= {"assert": shared} if shared else {}
-    record |= {"threshold": test.threshold} if test.threshold is not None else {}
-    return {**record, **({"metadata": metadata} if metadata else {})}
-
-
-def _assertion_to_mapping(assertion: Assertion) -> dict[str, Any]:
-    record: dict[str, Any] = {"type": assertion.type}
-    record |= {"value": assertion.value} if assertion.value is not None else {}
-    record |= {"threshold": assertion.threshold} if assertion.threshold is not None else {}
-    return {**record, **({"weight": assertion.weight} if assertion.weight != 1 else {})}
-
-
-def suite_text(suite: Suite) -> str:
-    """Return a suite as YAML."""
-    import yaml  # slow to import
-
-    return str(yaml.safe_dump(suite_to_mapping(suite), sort_keys=False, allow_unicode=True, width=118))

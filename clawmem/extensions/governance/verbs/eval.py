@@ -165,9 +165,9 @@ def add(
     statement is not served. A failure gives its note as the question; say what a right answer contains."""
     wish = WishedTest(question, tuple(contains or ()), tuple(bars or ()))
     test = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
-    data = {"suite": test.suite.id, "path": test.path, "test": test.test.description, "commit": test.commit}
-    lines = [f"added to {test.path}: {test.test.description}"]
-    return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.test.description}"])
+    data = {"suite": suite, "path": test.path, "test": test.description, "commit": test.commit}
+    lines = [f"added to {test.path}: {test.description}"]
+    return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.description}"])
 
 
 def _suites(call: Call, name: str | None, size: int | None) -> tuple[Sequence[Suite], Sequence[str]]:

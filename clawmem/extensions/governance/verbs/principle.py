@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -38,7 +38,6 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of
 from clawmem.model.language.text import counted
 from clawmem.model.records.strict_json import YAML_BYTES, refuse_unread
-from clawmem.platform.processes import TooLate, deadline
 from clawmem.vault.git.git import Git
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -52,6 +51,7 @@ MOST_BYTES = 2_000_000
 LONGEST_LINE = 2000
 MOST_FINDINGS = 10_000
 SECONDS = 30.0
+_LEAST_SECONDS = 0.001
 _LOOKED_AT = 8192
 _LOCATION = re.compile(r"(?P<path>[^:\s][^:]*):(?P<line>[0-9]{1,7}):(?:[0-9]+:)?\s*(?P<text>.*)")
 
@@ -127,19 +127,17 @@ def check_files(
     paths, notices = _paths(root, target, environment)
     matchers = [(principle, PathMatcher(principle.paths)) for principle in principles if principle.pattern]
     found = _Found([], notices)
-    checked = 0
-    state = ["", ""]
-    with _within(seconds, state):
-        for path in paths:
-            wanted = [principle for principle, matcher in matchers if matcher.matches(path)]
-            text = _text(root / path, path, notices) if wanted else None
-            if text is None:
-                continue
-            checked += 1
-            _check_text(path, text, wanted, found, state)
-            if len(found.findings) >= MOST_FINDINGS:
-                notices.append(f"there are more than {MOST_FINDINGS:,} findings; the rest was not checked")
-                break
+    checked, end = 0, time.monotonic() + seconds
+    for path in paths:
+        wanted = [principle for principle, matcher in matchers if matcher.matches(path)]
+        text = _text(root / path, path, notices) if wanted else None
+        if text is None:
+            continue
+        checked += 1
+        _check_text(path, text, wanted, found, end)
+        if len(found.findings) >= MOST_FINDINGS:
+            notices.append(f"there are more than {MOST_FINDINGS:,} findings; the rest was not checked")
+            break
     for principle in principles:
         if principle.command is not None:
             _run(principle, principle.command, root, vault, set(paths), found)
@@ -177,42 +175,25 @@ def _run(principle: Principle, command: str, root: Path, vault: Vault | None, pa
     found.findings.extend(rows or [Finding(".", 0, 1, 1, principle.id, principle.rule, why)])
 
 
-def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found, state: list[str]) -> None:
+def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found, end: float) -> None:
     lines = text.split("\n")
     long = [number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE]
     if long:
         found.notices.append(f"{path}:{long[0]} is long: only its first {LONGEST_LINE:,} characters were checked")
     rows = []
     for principle in wanted:
-        if principle.pattern is None:
-            continue
-        state[:] = principle.id, path
-        search = principle.pattern.search
         for number, line in enumerate(lines, 1):
-            match = search(line, 0, LONGEST_LINE)
-            if match:
-                shown = line[:LONGEST_LINE].rstrip("\r")
-                rows.append(
-                    Finding(path, number, match.start() + 1, match.end() + 1, principle.id, principle.rule, shown)
-                )
+            shown = line[:LONGEST_LINE].rstrip("\r")
+            try:
+                span = principle.breaks(shown, max(_LEAST_SECONDS, end - time.monotonic()))
+            except TimeoutError:
+                raise Refused(
+                    f"The check took too long; the last was the principle {principle.id} in {path}.",
+                    "Make its pattern simpler, or check a smaller folder.",
+                ) from None
+            if span:
+                rows.append(Finding(path, number, span[0] + 1, span[1] + 1, principle.id, principle.rule, shown))
     found.findings.extend(sorted(rows, key=lambda row: (row.line, row.start, row.principle)))
-
-
-@contextmanager
-def _within(seconds: float, state: Sequence[str]) -> Iterator[None]:
-    """Stop after so many seconds. `re` looks for signals while it searches, so that this also ends one long search."""
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    try:
-        with deadline(seconds):
-            yield
-    except TooLate:
-        raise Refused(
-            f"The check took more than {seconds:g} seconds; the last was the principle {state[0]} in {state[1]}.",
-            "Make its pattern simpler, or check a smaller folder.",
-        ) from None
 
 
 def _top(target: Path) -> Path | None:

@@ -134,11 +134,11 @@ def chosen_organisation(connection: HubConnection, named: str | None) -> str:
     if named is not None:
         if named in known:
             return named
-        raise NotFound(f"The hub has no organisation '{named}'.", f"Add it: `clawmem hub org add {named}`.")
+        raise NotFound(f"The hub has no organisation '{named}'.", f"Add it: `clawmem hub init - --org {named}`.")
     if len(known) == 1:
         return known[0]
     if not known:
-        raise NotFound("The hub has no organisation yet.", "Add one: `clawmem hub org add NAME`.")
+        raise NotFound("The hub has no organisation yet.", "Add one: `clawmem hub init - --org NAME`.")
     raise InvalidInput(f"The hub has {len(known)} organisations: {', '.join(known[:9])}.", "Name one with --org.")
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted, Refused
-from clawmem.extensions.hub.postgres.rows import first_value, in_like
+from clawmem.extensions.hub.postgres.rows import first_value
 from clawmem.extensions.hub.postgres.search import HUB_FACT_COLUMNS, HubFact, hub_fact
 from clawmem.model.language.dates import stamp
 
@@ -152,15 +152,14 @@ def promoted_facts(connection: HubConnection, vault: str) -> dict[str, list[tupl
 
 
 def shared_facts(
-    connection: HubConnection, without: Collection[str], promoted: bool, after: tuple[str, str], limit: int
+    connection: HubConnection, without: Collection[str], after: tuple[str, str], limit: int
 ) -> list[HubFact]:
-    """Return active facts of other vaults that the role reads, by vault and id, beginning after one of them.
-
-    With `promoted`, only those that were promoted out of their vault's scope. `without` are vaults to leave out."""
+    """Return active facts that were promoted out of other vaults and that the role reads, by vault and id, beginning
+    after one of them. `without` are vaults to leave out."""
     rows = connection.execute(
-        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND (promoted OR NOT %s)"
+        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND promoted"
         " AND (vault, id) > (%s, %s) ORDER BY vault, id LIMIT %s",
-        (list(without), promoted, *after, limit),
+        (list(without), *after, limit),
     )
     return [hub_fact(row) for row in rows]
 
@@ -179,18 +178,6 @@ def redacted_among(connection: HubConnection, pairs: Sequence[tuple[str, str]]) 
     """Return those of some facts, each named by vault and id, that were redacted."""
     vaults, ids = [vault for vault, _ in pairs], [text for _, text in pairs]
     return set(connection.execute("SELECT vault, fact FROM redacted_among(%s, %s)", (vaults, ids)))
-
-
-def facts_by_id(connection: HubConnection, reference: str, limit: int = 5) -> list[HubFact]:
-    """Return the facts that the role reads whose id is a text, or, if there is none, begins with it."""
-    # An index serves the first; under row-level security none serves the second.
-    for condition, value in (("id = %s", reference), ("id LIKE %s", f"{in_like(reference)}%")):
-        rows = connection.execute(
-            f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY id, vault LIMIT %s", (value, limit)
-        ).fetchall()
-        if rows:
-            return [hub_fact(row) for row in rows]
-    return []
 
 
 def readable_counts(connection: HubConnection) -> tuple[int, int]:

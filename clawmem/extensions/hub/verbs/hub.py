@@ -1,4 +1,4 @@
-"""`clawmem hub init|org|vault|user|worker|status|verify|state`: the organisation tier, from the operator's side."""
+"""`clawmem hub init|vault|user|worker|status|verify|state`: the organisation tier, from the operator's side."""
 
 from __future__ import annotations
 
@@ -48,29 +48,32 @@ _NO_VECTORS = (
 def init(
     call: Call,
     url: Annotated[str, Parameter("The address of the database, or -.")],
-    org: Annotated[str | None, Parameter("Also add this organisation.", ("--org",), metavar="ORG")],
+    org: Annotated[str | None, Parameter("Also add or change this organisation.", ("--org",), metavar="ORG")],
     name: Annotated[str | None, Parameter("Its full name.", ("--name",), metavar="TEXT")],
     *,
     review: Annotated[bool, _REVIEW],
     no_review: Annotated[bool, _NO_REVIEW],
     close_public: Annotated[bool, Parameter("Revoke CREATE on the schema public.", ("--close-public",))],
 ) -> Answer:
-    """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
+    """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing but
+    the name and the review of the organisation, if they are given.
     URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files. A database where
     everybody may create objects in the schema public is refused, unless --close-public takes that right away."""
     address, reviewed = hub_address(url), _chosen_review(review, no_review)
 
-    def act(hub: HubConnection) -> tuple[tuple[str, ...], list[str], bool, bool]:
+    def act(hub: HubConnection) -> tuple[tuple[str, ...], list[str], bool, bool, bool]:
         closed = operator.close_public(hub, close_public)
         applied = [f"{migration.number:04}_{migration.name}" for migration in migrate(hub)]
         judge_facts(hub)
         vectors = enable_vectors(hub)
-        return closed, applied, vectors, org is not None and operator.add_organisation(hub, org, name, reviewed)
+        made = org is not None and operator.add_organisation(hub, org, name, reviewed)
+        return closed, applied, vectors, made, org is not None and operator.has_review(hub, org)
 
-    closed, applied, vectors, made = ask(address, _LONG, act, checked=False)
+    closed, applied, vectors, made, waits = ask(address, _LONG, act, checked=False)
     lines = [f"{who} may no longer create objects in the schema public" for who in closed]
     lines += [f"applied {text}" for text in applied] or ["the schema is up to date"]
-    lines += [f"added the organisation {org}"] if made else []
+    how = "wait for a person" if waits else "are shared at once"
+    lines += [f"{'added' if made else 'updated'} the organisation {org}: promotions {how}"] if org else []
     data = {
         "applied": applied,
         "migration": known_migrations()[-1].number,
@@ -79,30 +82,6 @@ def init(
         "closed": list(closed),
     }
     return Answer(data, lines, is_report=True, talk=() if vectors else (_NO_VECTORS,))
-
-
-def org(
-    call: Call,
-    action: Annotated[str, _ADD],
-    name: Annotated[str, Parameter("A short name, such as acme.")],
-    title: Annotated[str | None, Parameter("Its full name.", ("--name",), metavar="TEXT")],
-    hub: Annotated[str | None, _HUB],
-    *,
-    review: Annotated[bool, _REVIEW],
-    no_review: Annotated[bool, _NO_REVIEW],
-) -> Answer:
-    """Add an organisation, or change its title and whether promotions wait for a person. What is not named stays."""
-    _check_words((_ADD, action))
-    reviewed = _chosen_review(review, no_review)
-
-    def act(connection: HubConnection) -> tuple[bool, bool]:
-        made = operator.add_organisation(connection, name, title, reviewed)
-        return made, operator.has_review(connection, name)
-
-    made, waits = _act(call, hub, act)
-    how = "wait for a person" if waits else "are shared at once"
-    lines = [f"{'added' if made else 'updated'} the organisation {name}: promotions {how}"]
-    return Answer({"org": name, "added": made, "review": waits}, lines, is_report=True)
 
 
 def _chosen_review(review: bool, no_review: bool) -> bool | None:
@@ -432,7 +411,6 @@ _ORG = Parameter("The organisation; not needed if the hub has one only.", ("--or
 _REVIEW = Parameter("Promotions wait until a person approves them.", ("--review",))
 _NO_REVIEW = Parameter("Promotions are shared at once.", ("--no-review",))
 _SCOPE = Parameter("The scope: a team, a framework or the organisation.", ("--scope",), metavar="SCOPE")
-_ADD = Parameter("add: add an organisation or change it.", choices=("add",))
 _ADD_OR_REMOVE = Parameter("{choices}.", choices=("add", "remove"))
 _ADD_OR_REVOKE = Parameter("{choices}.", choices=("add", "revoke"))
 _KIND = Parameter("The kind of a new scope: {choices}.", ("--kind",), choices=operator.SCOPE_KINDS)
@@ -456,12 +434,6 @@ VERB = {
         init,
         {"applied": [str], "migration": int, "vectors": bool, "added": (str, None), "closed": [str]},
         ("clawmem hub init - --org acme",),
-        person=_DECIDES,
-    ),
-    "org": Command(
-        org,
-        {"org": str, "added": bool, "review": bool},
-        ("clawmem hub org add acme --review",),
         person=_DECIDES,
     ),
     "vault": Command(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from pathlib import Path
 from typing import Annotated, Any
 
-from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput
+from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput, Refused
 from clawmem.extensions.hub.organisation import (
     OrganisationStatus,
     ask_organisation,
@@ -22,7 +21,6 @@ from clawmem.extensions.hub.organisation import (
 from clawmem.extensions.hub.organisation_pull import PullResult, retract_copies
 from clawmem.extensions.hub.organisation_pull import pull as pull_act
 from clawmem.extensions.hub.organisation_search import facts_as_recalled, query_organisation
-from clawmem.extensions.hub.organisation_vault import ask_folder
 from clawmem.extensions.hub.postgres.organisation import MOST_COUNTED, Promotion, decide_promotion, identity, promotions
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
@@ -30,12 +28,7 @@ from clawmem.faces.parts.words import HUB_FACT, data_of, said
 from clawmem.memory.facts.gates import gate_fact
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
-from clawmem.model.proposals.proposal import OPEN, proposal_to_record
 from clawmem.model.proposals.quarantine import reviewer_needed
-from clawmem.review.review import ProposalList, ReviewOutcome, list_proposals
-from clawmem.review.review import approve as approve_act
-from clawmem.review.review import reject as reject_act
-from clawmem.vault.vault import Vault
 
 LIST, APPROVE, REJECT = "list", "approve", "reject"
 _SHOWN = attrgetter("status", "scope", "vault", "fact", "asked_by", "claim")
@@ -158,7 +151,6 @@ def withdraw(call: Call, fact: Annotated[str, FACT], reason: Annotated[str | Non
 
 def pull(
     call: Call,
-    every: Annotated[bool, Parameter("Facts of other vaults that were not promoted, too.", ("--every",))],
     yes: Annotated[bool, Parameter("Redact copies whose origin was redacted, without a question.", ("--yes",))],
 ) -> Answer:
     """Bring facts of the organisation into this vault.
@@ -168,11 +160,11 @@ def pull(
     when it was withdrawn there. If an origin was redacted, its copy is redacted here, which rewrites history, after a
     question or with --yes. Exit code 4: copies wait for that."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    pull = pull_act(vault, caller, every, yes)
+    pull = pull_act(vault, caller, yes)
     number = counted(len(pull.to_redact), "fact")
     asks = f"{number} redacted at the origin; the copies here: {', '.join(pull.to_redact)}"
     if pull.to_redact and call.confirmed([asks], "Rewrite history?"):
-        again = pull_act(vault, caller, every, may_redact=True)
+        again = pull_act(vault, caller, may_redact=True)
         pull = again._replace(
             added=pull.added, changed=pull.changed, retracted=pull.retracted, commit=pull.commit or again.commit
         )
@@ -196,7 +188,7 @@ def pull(
 def review(
     call: Call,
     action: Annotated[str, Parameter("{choices}.", default=LIST, choices=(LIST, APPROVE, REJECT))],
-    promotion: Annotated[str | None, Parameter("The number of the promotion, or the id of the proposal in a vault.")],
+    promotion: Annotated[str | None, Parameter("The number of the promotion.")],
     status: Annotated[
         str, Parameter("List those that are {choices}.", ("--status",), default="pending", choices=_STATUSES)
     ],
@@ -205,14 +197,13 @@ def review(
     """List promotions, or approve or reject one.
 
     The list has those that you may decide and those that you asked for. To reject an approved one takes the fact away
-    from the scope again. Where the organisation is a vault, these are the proposals of that vault, decided as its own
-    `review` does."""
+    from the scope again."""
     for word, choices in ((action, (LIST, APPROVE, REJECT)), (status, _STATUSES)):
         if word not in choices:
             raise InvalidInput(f"'{word}' is not a choice of `org review`.", f"Choose from {', '.join(choices)}.")
     vault = call.runtime.vault()
     if (folder := organisation_folder(vault)) is not None:
-        return _review_there(call, vault, folder, action, promotion, status, reason)
+        raise Refused("The organisation is a vault with a queue of its own.", f"`clawmem --vault {folder} review`.")
     if action == LIST:
         who, found = ask_organisation(vault, lambda hub: (identity(hub), promotions(hub, status)))
         data = {"org": who.org, "promotions": [each._asdict() for each in found]}
@@ -224,38 +215,6 @@ def review(
     number = int(promotion)
     decided = ask_organisation(vault, lambda hub: decide_promotion(hub, number, action == APPROVE, reason))
     return Answer({"promotion": number, "status": decided}, [f"promotion {number} is {_DECIDED[decided]}"])
-
-
-def _review_there(
-    call: Call, vault: Vault, folder: Path, action: str, proposal: str | None, status: str, reason: str | None
-) -> Answer:
-    """The proposals of the vault that is the organisation, or the decision about one of them."""
-    caller = call.runtime.caller()
-    if action == LIST:
-        listed: ProposalList = ask_folder(vault, folder, lambda there: list_proposals(there, include_decided=True))
-        wanted = OPEN if status == _STATUSES[0] else status
-        found = [other_proposal for other_proposal in listed.proposals if other_proposal.status == wanted]
-        rows = [(each.id, each.kind, each.status, each.says, each.why) for each in found]
-        data = {"proposals": [proposal_to_record(other_proposal) for other_proposal in found]}
-        table = Table(("proposal", "kind", "status", "says", "why"), rows)
-        return Answer(data, table, listed.notices, talk=() if found else (f"No proposal is {status}.",))
-    if proposal is None:
-        raise InvalidInput("Name a proposal by its id.", "`clawmem org review` lists them.")
-    if action == REJECT and not (reason or "").strip():
-        raise InvalidInput("A rejection needs a reason.", "Add --reason.")
-
-    def act(there: Vault) -> ReviewOutcome:
-        if action == APPROVE:
-            return approve_act(there, proposal, caller, reason)
-        return reject_act(there, proposal, caller, reason or "")
-
-    outcome = ask_folder(vault, folder, act)
-    decided = outcome.proposal
-    return Answer(
-        {"promotion": decided.id, "status": decided.status},
-        [f"proposal {decided.id} is {decided.status}: {decided.says}"],
-        outcome.notices,
-    )
 
 
 def _status_data(found: OrganisationStatus) -> dict[str, Any]:
@@ -365,8 +324,7 @@ VERB = {
                 "org": str,
                 "promotions": [{"...": Promotion, "gates": {str: str}}],
             },
-            {"promotion": (int, str), "status": str},
-            {"proposals": ["proposal"]},
+            {"promotion": int, "status": str},
         ),
         ("clawmem org review", "clawmem org review approve 12"),
         ("promotions",),

@@ -21,7 +21,6 @@ from clawmem.model.lifecycle.premises import REVIEW_BY
 from clawmem.model.lifecycle.tiers import CHECK_FAILED, SOURCE_CHANGED
 from clawmem.model.proposals.proposal import (
     APPROVED,
-    ARCHIVE,
     CONFIRM,
     DECIDE,
     JOIN_ENTITIES,
@@ -36,9 +35,9 @@ from clawmem.model.records.entity import Entity, kind_of
 
 KIND = "wiki"
 FINDING = "finding"
-DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE = "dead-link", "duplicate-entity", "duplicate-page"
-DUPLICATE_CLAIM, STALE, LONG_PAGE = "duplicate-claim", "stale", "long-page"
-RULES = (DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE, DUPLICATE_CLAIM, STALE, LONG_PAGE)
+DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_CLAIM = "dead-link", "duplicate-entity", "duplicate-claim"
+STALE, LONG_PAGE = "stale", "long-page"
+RULES = (DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_CLAIM, STALE, LONG_PAGE)
 
 _ARTICLES = re.compile(r"\b(?:an?|the)\b")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -73,22 +72,6 @@ class StaleClaim(NamedTuple):
     fact: Fact
     entity: str
     reason: str
-
-
-class WrittenPage(NamedTuple):
-    """A page of the wiki: its path, the title and the text that people wrote, the number of words between the markers
-    (None if there are no markers), and where a page of a former entity belongs now."""
-
-    path: str
-    title: str
-    text: str
-    generated_words: int | None = None
-    moved_to: str | None = None
-
-    @property
-    def words(self) -> int:
-        """Return the number of words of the page."""
-        return len(self.text.split()) + (self.generated_words or 0)
 
 
 def stale_findings(stale: Iterable[StaleClaim]) -> list[WikiFinding]:
@@ -184,28 +167,6 @@ def plain_name(name: str) -> str:
     return _NO_WORD.sub(" ", "".join(text for text in folded if not unicodedata.combining(text)).casefold()).strip()
 
 
-def page_findings(pages: Sequence[WrittenPage], titles: Mapping[str, str]) -> list[WikiFinding]:
-    """Return the pages that say what another one says.
-
-    `titles` are those of the compiled pages, by path."""
-    compiled = {plain_name(title): path for path, title in sorted(titles.items(), reverse=True)}
-    found = []
-    texts: dict[str, str] = {}
-    for page in sorted(pages):
-        if page.path in titles or not page.text.strip():
-            continue
-        text = normal(page.text)
-        into = page.moved_to or texts.setdefault(text, page.path)
-        why = "Its entity is there now." if page.moved_to else f"{into} has the same text."
-        if into == page.path:
-            into = compiled.get(plain_name(page.title), page.path)
-            why = f"Both have the title '{page.title}'."
-        if into != page.path:
-            says = f"Move the text of {page.path} to {into}"
-            found.append(WikiFinding(DUPLICATE_PAGE, (page.path, into), says, why))
-    return found
-
-
 def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
     """Return a finding for each dead link of a person that leads to one of several pages, or to none."""
     found = []
@@ -220,24 +181,15 @@ def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
     return found
 
 
-def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequence[Fact]) -> WikiFinding | None:
-    """Return a finding for a page with more words than it may have, or None.
-
-    The least used claims are archived. Where people wrote the larger part, a part of that moves to a page of its own.
-    `least_used` are the claims of the page, the least used first."""
-    if page.words <= most:
+def long_page(path: str, written: int, generated: int, most: int) -> WikiFinding | None:
+    """Return a finding for a page with more words than `most`, or None. People wrote the one number of words, and the
+    other is between the markers."""
+    words = written + generated
+    if words <= most:
         return None
-    why = f"It has {page.words:,} words; at most {most:,} are allowed"
-    state = str(page.words // max(most, 1))
-    if not least_used or entity is None or len(page.text.split()) > (page.generated_words or 0):
-        says = f"Move a part of {page.path} to a page of its own"
-        return WikiFinding(LONG_PAGE, (page.path,), says, f"{why}.", state=state, entity=entity)
-    share = (page.words - most) / max(page.generated_words or 0, 1)
-    chosen = least_used[: max(1, min(len(least_used), round(len(least_used) * share + 0.5)))]
-    action: dict[str, Any] = {"action": ARCHIVE, "entity": entity, "facts": [fact.id for fact in chosen]}
-    says = f"Archive the {counted(len(chosen), 'claim')} of {entity} that were used least"
-    why = f"{why}. Archived claims are found by recall, and are not on the page."
-    return WikiFinding(LONG_PAGE, (page.path,), says, why, state=state, entity=entity, action=action)
+    says = f"Move a part of {path} to a page of its own" if written > generated else f"Archive old claims of {path}"
+    why = f"It has {words:,} words; at most {most:,} are allowed."
+    return WikiFinding(LONG_PAGE, (path,), says, why, state=str(words // max(most, 1)))
 
 
 def sentence(says: str, why: str) -> str:

@@ -111,8 +111,8 @@ def outside_markers(text: str) -> str:
     return text if generated_part(text) is None else with_generated(text, "")
 
 
-def with_targets(text: str, targets: Mapping[WrittenLink, str | None]) -> str:
-    """Return a text in which some links have another target, or are only their words where it is None.
+def with_targets(text: str, targets: Mapping[WrittenLink, str]) -> str:
+    """Return a text in which some links have another target.
 
     A `[[link]]` keeps the words that it showed, and every link its heading."""
 
@@ -124,9 +124,7 @@ def with_targets(text: str, targets: Mapping[WrittenLink, str | None]) -> str:
         if not link.wiki:
             place = (found["spaced"] or found["target"]).partition("#")[1:]
             written = f"<{target}{''.join(place)}>" if found["spaced"] else f"{target}{''.join(place)}"
-            return found["words"] if target is None else f"[{found['words']}]({written}{found['title']})"
-        if target is None:
-            return found["shown"].partition("|")[2].strip() or link.target
+            return f"[{found['words']}]({written}{found['title']})"
         shown = found["shown"] or ("" if found["embed"] else f"|{link.target}")
         return f"{found['embed']}[[{target}{found['place']}{shown}]]"
 
@@ -219,19 +217,11 @@ def _candidates(page: str, link: WrittenLink, targets: LinkTargets) -> tuple[str
     return tuple(sorted(targets.get(normal(path)) or targets.get(normal(posixpath.basename(path))) or ()))
 
 
-def mended(
-    text: str, dead: Iterable[DeadTarget], names: PageNames, unlink: bool = False
-) -> tuple[str, list[MendedLink]]:
-    """Return a text in which each dead link with one candidate leads to it, and the links that changed.
-
-    With `unlink`, of the other dead links only the words stay."""
-    chosen = {target: target.candidates[0] if len(target.candidates) == 1 else None for target in dead}
-    chosen = {target: to for target, to in chosen.items() if to is not None or unlink}
-    written = {
-        target.link: None if to is None else target_on(target.page, to, target.link.wiki, names)
-        for target, to in chosen.items()
-    }
-    items = [MendedLink(target.page, target.link.target, to) for target, to in chosen.items() if to is not None]
+def mended(text: str, dead: Iterable[DeadTarget], names: PageNames) -> tuple[str, list[MendedLink]]:
+    """Return a text in which each dead link with one candidate leads to it, and the links that changed."""
+    chosen = {target: target.candidates[0] for target in dead if len(target.candidates) == 1}
+    written = {target.link: target_on(target.page, to, target.link.wiki, names) for target, to in chosen.items()}
+    items = [MendedLink(target.page, target.link.target, to) for target, to in chosen.items()]
     return with_targets(text, written), items
 
 

@@ -53,7 +53,7 @@ def render_topic(page: TopicPage) -> str:
     """Return the generated part of a topic's page."""
     lines = "\n".join(_link_line(entity, page.path) for entity in page.entities)
     blocks = [f"# {markdown_text(page.topic)}", _index_link(page.path), lines]
-    return "\n\n".join(filter(None, [*blocks, _list("Mentioned in", page.backlinks, page.path)]))
+    return "\n\n".join(filter(None, blocks))
 
 
 def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink], reports: Iterable[str] = ()) -> str:
@@ -178,14 +178,7 @@ def section(title: str, lines: Sequence[str]) -> str:
 
 
 def _link_line(link: PageLink, path: str) -> str:
-    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {link_details(link)}"
-
-
-def link_details(link: PageLink) -> str:
-    """Return what is behind a link: the number of claims, and whether a person wrote it."""
-    counts = [counted(link.claims, "claim")] if link.claims or not link.by_hand else []
-    counts += ["written by hand"] if link.by_hand else []
-    return ", ".join(counts)
+    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {counted(link.claims, 'claim')}"
 
 
 def _entry_line(entry: PageEntry) -> str:

@@ -58,13 +58,11 @@ class DoubtfulClaim(NamedTuple):
 
 
 class PageLink(NamedTuple):
-    """A link to another page: its vault path, its title, and how many claims are behind the link. `by_hand` says that
-    what people wrote on the one page links to the other."""
+    """A link to another page: its vault path, its title, and how many claims are behind the link."""
 
     page: str
     title: str
     claims: int
-    by_hand: bool = False
 
 
 class EntityPage(NamedTuple):
@@ -84,22 +82,11 @@ class EntityPage(NamedTuple):
 
 
 class TopicPage(NamedTuple):
-    """The page of a topic: the entities with claims about it, and the pages that link to it."""
+    """The page of a topic: the entities with claims about it."""
 
     path: str
     topic: str
     entities: tuple[PageLink, ...] = ()
-    backlinks: tuple[PageLink, ...] = ()
-
-
-class HandLinks(NamedTuple):
-    """What people wrote on a page links to: the title of their text, the targets as written, each with whether it is a
-    `[[link]]`, the compiled pages to which they lead, and the title that the page has as a compiled one, if it is."""
-
-    own_title: str
-    targets: Sequence[Sequence[object]]
-    pages: Sequence[str] = ()
-    title: str | None = None
 
 
 class PageEntry(NamedTuple):

@@ -1,18 +1,17 @@
 """The weekly report of the wiki: what was learned, corrected and forgotten, and what needs a person, as Markdown.
 
-The same changes, the same state and the same day give the same bytes. Links are relative, as on every compiled page.
+The same changes and the same state give the same bytes. Links are relative, as on every compiled page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from typing import NamedTuple
 
 from clawmem.extensions.wiki.values.curation import KIND, StaleClaim, WikiFinding, sentence
 from clawmem.extensions.wiki.values.links import MendedLink
 from clawmem.extensions.wiki.values.markdown import markdown_text, section
-from clawmem.extensions.wiki.values.page import INDEX, REPORTS, FactPlace, WikiConflict, relative_link
+from clawmem.extensions.wiki.values.page import INDEX, REPORTS, relative_link
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.fact_words import trust_label
 from clawmem.model.history.comparison import (
@@ -31,35 +30,23 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 
 _MOST = 30
 """The most lines of one section; the rest is counted."""
-_MOST_ENTITIES = 10
-_SO_FAR = "So far, up to"
 
 
 class ReportedWeek(NamedTuple):
-    """What a report tells. `day` is the last day of the week that it covers. `places` are the titles and pages of
-    entities by name; an entity without a page has None."""
+    """What a report tells. `places` are the titles and pages of entities by name; an entity without a page has None."""
 
     week: IsoWeek
-    day: date
     changes: tuple[FactDifference, ...] = ()
-    conflicts: tuple[WikiConflict, ...] = ()
     stale: tuple[StaleClaim, ...] = ()
     mended: tuple[MendedLink, ...] = ()
     waiting: tuple[Proposal, ...] = ()
     unfiled: tuple[WikiFinding, ...] = ()
-    unreadable: tuple[str, ...] = ()
     places: Mapping[str, tuple[str, str | None]] = {}
-    previous: str | None = None
 
 
 def report_path(week: IsoWeek) -> str:
     """Return the vault path of the report of a week."""
     return f"{REPORTS}/{week.name}.md"
-
-
-def is_complete(generated: str) -> bool:
-    """Return whether a report was written after its week was over."""
-    return _SO_FAR not in generated
 
 
 def render_report(week: ReportedWeek) -> str:
@@ -72,11 +59,6 @@ def render_report(week: ReportedWeek) -> str:
         _section("Learned", [_stated(difference, week, path) for difference in _of(week, LEARNED)]),
         _section("Corrected", [_stated(difference, week, path) for difference in _of(week, CORRECTED)]),
         _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
-        _section("Changed most", _changed_most(week, path), _MOST_ENTITIES),
-        _section(
-            "Open conflicts",
-            [f"- {_side(one, path)} Against it: {_side(other, path)}" for one, other in week.conflicts],
-        ),
         _section(
             "Stale facts",
             [
@@ -93,9 +75,7 @@ def render_report(week: ReportedWeek) -> str:
 def _head(message: ReportedWeek, path: str) -> str:
     week = message.week
     span = f"{week.first.day} {week.first:%B %Y} to {week.last.day} {week.last:%B %Y}."
-    so_far = f" {_SO_FAR} {message.day.isoformat()}." if message.day < week.last else ""
-    before = f" [The report before]({relative_link(path, message.previous)})." if message.previous else ""
-    return f"{span}{so_far} [Index]({relative_link(path, INDEX)}).{before}"
+    return f"{span} [Index]({relative_link(path, INDEX)})."
 
 
 def _sums(changes: Sequence[FactDifference]) -> str:
@@ -119,9 +99,9 @@ def _of(week: ReportedWeek, *kinds: str) -> list[FactDifference]:
     )
 
 
-def _section(title: str, lines: Sequence[str], most: int = _MOST) -> str:
-    left = len(lines) - most
-    return section(title, [*lines[:most], *([f"- {left} more"] if left > 0 else [])])
+def _section(title: str, lines: Sequence[str]) -> str:
+    left = len(lines) - _MOST
+    return section(title, [*lines[:_MOST], *([f"- {left} more"] if left > 0 else [])])
 
 
 def _title(entity: str, week: ReportedWeek) -> str:
@@ -154,19 +134,6 @@ def _forgotten(difference: FactDifference, week: ReportedWeek, path: str) -> str
     return f"- {_at(difference.entity, week, path)}: {how}{because}: {_words(difference.fact)}"
 
 
-def _changed_most(week: ReportedWeek, path: str) -> list[str]:
-    numbers: dict[str, int] = {}
-    for change in week.changes:
-        numbers[change.entity] = numbers.get(change.entity, 0) + 1
-    ordered = sorted(numbers.items(), key=lambda row: (-row[1], _title(row[0], week).casefold(), row[0]))
-    return [f"- {_at(entity, week, path)}: {counted(number, 'change')}" for entity, number in ordered]
-
-
-def _side(place: FactPlace, path: str) -> str:
-    title = markdown_text(place.title)
-    return f"{f'[{title}]({relative_link(path, place.page)})' if place.page else title}: {_words(place.fact)}"
-
-
 def _mended(link: MendedLink, path: str) -> str:
     on = f"[{markdown_text(link.page)}]({relative_link(path, link.page).replace(' ', '%20')})"
     to = f"[{markdown_text(link.to)}]({relative_link(path, link.to).replace(' ', '%20')})"
@@ -174,14 +141,13 @@ def _mended(link: MendedLink, path: str) -> str:
 
 
 def _waiting(week: ReportedWeek) -> Iterable[str]:
-    """Yield a line for each proposal that waits, newest first, for each finding that is not filed, and for each file
-    that cannot be read. The words of facts are in the proposal only."""
+    """Yield a line for each proposal that waits, newest first, and for each finding that is not filed. The words of
+    facts are in the proposal only."""
     for proposal in sorted(week.waiting, key=lambda each: (each.created, each.id), reverse=True):
         shown = sentence(proposal.says, proposal.why) if proposal.kind == KIND else _kind_of_proposal(proposal)
         yield f"- {markdown_text(shown)} `clawmem review show {proposal.id}`"
     for finding in week.unfiled:
         yield f"- Not filed yet: {markdown_text(sentence(finding.says, finding.why))}"
-    yield from (f"- {markdown_text(problem)}" for problem in week.unreadable)
 
 
 def _kind_of_proposal(proposal: Proposal) -> str:

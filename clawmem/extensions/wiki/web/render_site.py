@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from clawmem.extensions.wiki.values.markdown import grouped_entries, link_details
+from clawmem.extensions.wiki.values.markdown import grouped_entries
 from clawmem.extensions.wiki.values.page import (
     INDEX,
     FactPlace,
@@ -165,7 +165,6 @@ class _Renderer:
         values = {
             "links": found[0].items,
             "written": self._written(((page.path, topic.notes),) if topic.notes else (), path),
-            "backlinks": self._links(page.backlinks, page.path),
         }
         yield _page("topic.html", path, page.topic, **values, parts=part_links(found[0]))
         yield from _further(page.topic, found)
@@ -204,7 +203,7 @@ class _Renderer:
     def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
         here = site_path(page)
         places = ((link, self._known.get(link.page) or site_path(link.page)) for link in links)
-        return [(relative_link(here, place), link.title, link_details(link)) for link, place in places]
+        return [(relative_link(here, place), link.title, counted(link.claims, "claim")) for link, place in places]
 
     def _written(self, notes: Iterable[tuple[str, str]], page: str) -> list[Markup]:
         return [self._notes.html(text, path, page) for path, text in notes]
@@ -221,7 +220,7 @@ def _further(title: str, found: list[Part]) -> Iterator[File]:
     """Yield the further parts of a list of links."""
     for part in found[1:]:
         heading, values = f"{title}, part {part.number}", {"links": part.items, "parts": part_links(part)}
-        yield _page("topic.html", part.path, heading, written=[], backlinks=[], **values)
+        yield _page("topic.html", part.path, heading, written=[], **values)
 
 
 def card_words(claims: int, newest: str | None) -> str:
@@ -290,8 +289,6 @@ class EntityView:
             "timeline": sorted(rows, key=lambda row: row.at, reverse=True),
             "sources": self._sources(),
             "topics": self._links(page.topics),
-            # Those whose claims lead here are among the people and what is related.
-            "backlinks": self._links(link for link in page.backlinks if link.by_hand or not link.claims),
             "said": [(row.who, row.text, self._root + row.place, days(row.at[:10])) for row in self._value.said],
             "held_back": page.held_back,
             "written": written,
@@ -301,7 +298,7 @@ class EntityView:
         return self._root + (self._known.get(page) or site_path(page))
 
     def _links(self, links: Iterable[PageLink]) -> list[tuple[str, str, str]]:
-        return [(self._address(link.page), link.title, link_details(link)) for link in links]
+        return [(self._address(link.page), link.title, counted(link.claims, "claim")) for link in links]
 
     def _beside(self) -> list[tuple[str, str]]:
         """Return the entities that the claims name, and those whose claims name this one, most often named first."""
@@ -309,7 +306,7 @@ class EntityView:
         for claim in page.claims:
             found.update(claim.mentions)
             found.update((each.place.page, each.place.title) for each in claim.premises if each.place.page)
-        found.update({(link.page, link.title): link.claims for link in page.backlinks if link.claims})
+        found.update({(link.page, link.title): link.claims for link in page.backlinks})
         return [(self._address(path), title) for (path, title), _ in found.most_common() if path != page.path]
 
     def _sources(self) -> list[tuple[str, str | None, int]]:

@@ -200,7 +200,7 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
         "about": " ".join((*entity.aliases, *(text for _, text in page.notes))),
         "facts": list(facts.values()),
         "edges": [[kind, numbers[source], numbers.get(target, target)] for kind, source, target in edges],
-        "beside": [site_path(link.page) for link in value.backlinks if link.claims],
+        "beside": [site_path(link.page) for link in value.backlinks],
     }
 
 

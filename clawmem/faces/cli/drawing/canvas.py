@@ -127,11 +127,6 @@ def words(text: str, style: str = "") -> Text:
     return Text(overflow="fold").append(visible(one_line(text)), style)
 
 
-def paragraphs(text: str) -> Text:
-    """A text of several lines."""
-    return Text("\n").join(words(line) for line in text.split("\n"))
-
-
 def padded(text: Text, width: int) -> Text:
     """A copy of the text, filled up with spaces to that width."""
     filled = text.copy()

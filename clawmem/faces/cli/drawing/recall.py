@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, paragraphs, remarks, words
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
 from clawmem.faces.parts.command import Answer, Fields
 from clawmem.faces.parts.words import event_warning
 from clawmem.faces.verbs.recall import LONGEST_LINE, channel_state
@@ -38,9 +38,6 @@ def recall(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterato
     if record["budget"]:
         return None
     data = answer.made()
-    message = data.get("narrative", {}).get("text")
-    if message:
-        return iter(canvas.wrapped(paragraphs(message), canvas.width))
     return _hits(canvas, data, record)
 
 

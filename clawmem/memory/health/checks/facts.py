@@ -19,6 +19,7 @@ from clawmem.model.safety.secrets.find import find_secret
 _CLAWMEM_ID = re.compile(r"fact_[0-9a-f]{8,64}")
 _WRITTEN_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?")
 _TIMES = ("timestamp", "last_accessed", "valid_from", "valid_to")
+_WORDS = re.compile(r"\w+")
 _WORD = re.compile(r"[\w.:-]+")
 
 
@@ -41,6 +42,7 @@ def fact_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
     yield from _statement_problems(placed)
     yield from _time_problems(placed)
     yield from _word_problems(placed)
+    yield from _triple_problems(placed)
     match = find_secret(fact_to_line(placed.fact))
     if match:
         yield placed.problem(
@@ -96,6 +98,20 @@ def _time_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
 def _comparable_time(key: str, value: str) -> str:
     """Return a time for parsing. `valid_from` and `valid_to` may be a month or a year, which becomes a day."""
     return (sortable(value, end=key == "valid_to") or value) if key in ("valid_from", "valid_to") else value
+
+
+def _triple_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
+    """What a model read may have its value in other words; what a person stated lost it by an edit of the file."""
+    fact = placed.fact
+    if fact.object is None or fact.source_event is not None or not fact.is_current:
+        return
+    value, words = (set(_WORDS.findall(normal(text))) for text in (fact.object, fact.fact))
+    if value and value.isdisjoint(words):
+        message = (
+            f"{fact.id} has the object '{fact.object}', which its words do not have: {fact.fact} After an edit by hand,"
+            " delete the object there, or use `clawmem edit`."
+        )
+        yield placed.problem(WARNING, "triple", message)
 
 
 def _word_problems(placed: CheckedFact) -> Iterator[HealthProblem]:

@@ -57,7 +57,7 @@ def repository_problems(vault: Vault) -> Iterator[HealthProblem]:
     what = unfinished_git(vault)
     if what:
         message = f"A git {what} is unfinished, so nothing can be changed: finish it, or `git {what} --abort`."
-        yield HealthProblem(ERROR, "git", f".git/{_name_of(what)}", None, message, fixable=what == "merge")
+        yield HealthProblem(ERROR, "git", f".git/{_name_of(what)}", None, message)
 
 
 def _name_of(what: str) -> str:

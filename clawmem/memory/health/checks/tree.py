@@ -264,7 +264,6 @@ def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) 
 CHECK = "merge-driver"
 ATTRIBUTES = ".gitattributes"
 CONFIGURATION = ".git/config"
-UNFINISHED_MERGE = ".git/MERGE_HEAD"
 
 
 def merging_problems(vault: Vault) -> Iterator[HealthProblem]:

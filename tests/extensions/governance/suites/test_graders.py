@@ -1,16 +1,15 @@
-"""Graders: each type of assertion, weights and thresholds as promptfoo has them, and graders of plugins."""
+"""Graders: each type of assertion, weights and thresholds as promptfoo has them, and graders of extensions."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clawmem.errors import Refused
+from clawmem.extension import ACCEPTED_FILE, Accepted
 from clawmem.extensions.governance.suites.graders import Grade, all_graders, grade, grade_test
 from clawmem.extensions.governance.suites.store import FAILED, PASSED, UNJUDGED
 from clawmem.extensions.governance.suites.suite import ASSERTIONS, OWN_ASSERTIONS, Assertion, SuiteTest
@@ -108,51 +107,22 @@ def test_an_unknown_grader_is_named() -> None:
         one("smells", 1, "x")
 
 
-PLUGIN = """
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-[project]
-name = "short-answers"
-version = "1.0"
-[project.entry-points."clawmem.graders"]
-at-most-words = "short_answers:at_most_words"
-[tool.hatch.build.targets.wheel]
-only-include = ["short_answers.py"]
-"""
-GRADER = """
+EXTENSION = """
+from clawmem.extension import Extension
+
+EXTENSION = Extension("short_answers", graders={"at-most-words": "short_answers:at_most_words"})
+
 def at_most_words(given):
     words = len(given.output.split())
     return words <= given.value, min(1.0, given.value / max(words, 1)), f"the output has {words} words"
 """
-USE = """
-from clawmem.extensions.governance.suites.graders import all_graders, grade
-from clawmem.extensions.governance.suites.suite import Assertion
-for kind, output in (("at-most-words", "one two"), ("at-most-words", "one two three"), ("not-at-most-words", "one")):
-    print(grade(Assertion(kind, 2, is_own=True), {}, output, all_graders()))
-"""
 
 
-def test_an_installed_package_adds_a_grader(tmp_path: Path) -> None:
-    source, site = tmp_path / "source", tmp_path / "site"
-    source.mkdir()
-    (source / "pyproject.toml").write_text(PLUGIN)
-    (source / "short_answers.py").write_text(GRADER)
-    words = [
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-        "--target",
-        str(site),
-        str(source),
-    ]
-    subprocess.run([sys.executable, "-m", "pip", *words], check=True, capture_output=True)
-    env = {"PYTHONPATH": str(site), "PATH": ""}
-    process = subprocess.run([sys.executable, "-c", USE], env=env, check=True, capture_output=True, text=True)
-    assert process.stdout.splitlines() == [
-        "Grade(holds=True, score=1.0, reason='the output has 2 words')",
-        "Grade(holds=False, score=0.6666666666666666, reason='the output has 3 words')",
-        "Grade(holds=False, score=0.0, reason='the output has 1 words')",
-    ]
+def test_an_accepted_extension_adds_a_grader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "short_answers.py").write_text(EXTENSION)
+    (tmp_path / ACCEPTED_FILE).write_text('{"short_answers": "short_answers:EXTENSION"}')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(Accepted, "folder", lambda: tmp_path)
+    assert one("at-most-words", 2, "one two") == Grade(True, 1.0, "the output has 2 words")
+    assert one("at-most-words", 2, "one two three").holds is False
+    assert one("not-at-most-words", 2, "one").holds is False

@@ -262,7 +262,7 @@ def test_what_others_run_with_a_full_public_is_not_touched_by_it(hub: Database, 
     def rex(connection: Any) -> None:
         organisation.identity(connection)
         organisation.promotions(connection, "pending")
-        organisation.shared_facts(connection, [], False, ("", ""), 10)
+        organisation.shared_facts(connection, [], ("", ""), 10)
         organisation.redacted_among(connection, [("v", "f")])
         organisation.readable_counts(connection)
         items = [float(word) for word in vector(0)[1:-1].split(",")]

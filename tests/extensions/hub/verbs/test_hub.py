@@ -98,14 +98,12 @@ def test_review_changes_only_when_asked_for(clawmem: Command, database: Database
         return bool(hub(clawmem, database, "status").data["organisations"][0]["review"])
 
     def add(*words: str) -> Result:
-        return hub(clawmem, database, "org", "add", "acme", *words)
+        return clawmem("hub", "init", database.url(), "--org", "acme", *words)
 
-    assert add("--review").data == {"org": "acme", "added": False, "review": True}
-    assert add("--name", "Acme Inc.").data["review"]
-    assert hub(clawmem, database, "init", database.url(), "--org", "acme").code == 0 and reviews()
-    assert not add("--no-review").data["review"] and not reviews()
+    assert "updated the organisation acme: promotions wait for a person" in add("--review").out
+    assert add("--name", "Acme Inc.").code == 0 and reviews()
+    assert "promotions are shared at once" in add("--no-review").out and not reviews()
     assert add("--review", "--no-review").code == 2
-    assert hub(clawmem, database, "init", database.url(), "--org", "acme", "--review").code == 0 and reviews()
 
 
 def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
@@ -145,7 +143,8 @@ def test_what_a_user_may_is_said_and_only_the_owner_changes_it(clawmem: Command,
     def call(*words: str, role: str = OWNER) -> Result:
         return clawmem("hub", *words, env={"CLAWMEM_HUB_URL": empty_database.url(role)})
 
-    assert call("init", empty_database.url(), "--org", "acme").code == call("org", "add", "globex").code == 0
+    for org in ("acme", "globex"):
+        assert call("init", empty_database.url(), "--org", org).code == 0
     add_rita = ("user", "add", "rita", "--scope", "organisation", "--org", "acme")
     assert "rita may now read, promote in organisation\n" in call(*add_rita, "--may", "promote").out
     assert "rita may now read in organisation; before: read, promote\n" in call(*add_rita).out

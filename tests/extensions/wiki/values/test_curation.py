@@ -5,12 +5,10 @@ import pytest
 from clawmem.extensions.wiki.values.curation import (
     StaleClaim,
     WikiFinding,
-    WrittenPage,
     duplicate_claims,
     duplicate_entities,
     filed_findings,
     long_page,
-    page_findings,
     plain_name,
     proposal_of,
     settled,
@@ -99,32 +97,12 @@ def test_stale_facts_are_confirmed_withdrawn_or_left_to_their_check() -> None:
     assert all(reason in finding.why for reason, finding in zip(reversed(reasons[:2]), found, strict=True))
 
 
-def test_pages_that_say_the_same() -> None:
-    pages = [
-        WrittenPage("wiki/a.md", "A", "Same words."),
-        WrittenPage("wiki/b.md", "B", "same  words"),
-        WrittenPage("wiki/c.md", "Böat", "About it."),
-        WrittenPage("wiki/d.md", "D", "Other."),
-        WrittenPage("wiki/projects/boat.md", "Boat", "Notes.", 10),
-        WrittenPage("wiki/projects/old.md", "Old", "Mine.", 10, "wiki/projects/boat.md"),
-    ]
-    found = page_findings(pages, {"wiki/projects/boat.md": "Boat"})
-    assert [(finding.rule, finding.about) for finding in found] == [
-        ("duplicate-page", ("wiki/b.md", "wiki/a.md")),
-        ("duplicate-page", ("wiki/c.md", "wiki/projects/boat.md")),
-        ("duplicate-page", ("wiki/projects/old.md", "wiki/projects/boat.md")),
-    ]
-
-
 def test_long_pages() -> None:
-    facts = [TEA._replace(id=f"fact_{number:08}") for number in range(10)]
-    compiled = WrittenPage("wiki/projects/boat.md", "Boat", "", 200)
-    assert long_page(compiled, 200, "projects/boat", facts) is None
-    found = long_page(compiled, 150, "projects/boat", facts)
-    assert found is not None and found.action["facts"] == [fact.id for fact in facts[:3]]
-    written = WrittenPage("wiki/n.md", "N", "Intro\n\n## One\n\na b\n\n## Two\n\nc d e f\n### Deeper\ng\n# End\nx\n")
-    found = long_page(written, 5, None, ())
-    assert found is not None and (found.says, found.action) == ("Move a part of wiki/n.md to a page of its own", {})
+    assert long_page("wiki/projects/boat.md", 0, 200, 200) is None
+    found = long_page("wiki/projects/boat.md", 10, 200, 150)
+    assert found is not None and found.says == "Archive old claims of wiki/projects/boat.md"
+    found = long_page("wiki/n.md", 20, 10, 5)
+    assert found is not None and (found.says, found.state) == ("Move a part of wiki/n.md to a page of its own", "6")
 
 
 def test_a_finding_is_settled_by_an_open_a_rejected_or_the_same_approved_proposal() -> None:

@@ -469,6 +469,7 @@ def test_an_unreadable_log_is_said_and_the_rest_is_shown(clawmem: Command, vault
     assert "governance/alignment.jsonl" in result.json["notices"][0]
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_what_was_forgotten_stands_on_no_page(
     clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -513,6 +514,7 @@ def test_the_page_of_a_project_has_its_notes_and_messages_and_no_errand_of_other
     assert place and (tmp_path / "with" / place[1].partition("#")[0]).is_file()
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_changes_fold_settings_and_what_brings_pages_up_to_date_whoever_asks(
     clawmem: Command, vault_root: Path, environment: dict[str, str]
 ) -> None:

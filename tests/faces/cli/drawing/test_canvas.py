@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from clawmem.faces.cli.display import Display
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, draw, paragraphs, words
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, draw, words
 from clawmem.faces.parts.command import Answer, Fields, Table
 from tests.faces.cli.screens import styled, without_styles
 
@@ -65,12 +65,6 @@ def test_styles_are_words_of_the_palette() -> None:
     row = words("Jane", HIT).append(" ").append_text(words("lives", FAINT)).append_text(words("!", ALERT))
     assert canvas.drawn(row) == "\x1b[1;35mJane\x1b[0m \x1b[2mlives\x1b[0m\x1b[31m!\x1b[0m\n"
     assert list(styled(canvas.drawn(row))) == [("bold magenta", "Jane"), ("dim", "lives"), ("red", "!")]
-
-
-def test_paragraphs_keep_their_lines() -> None:
-    canvas = Canvas(Display(80, False))
-    text = paragraphs("one\x1b[2J\n\n two")
-    assert rows_of(canvas, canvas.wrapped(text, 80)) == ["one\\u001b[2J\n", "\n", "two\n"]
 
 
 def test_a_long_word_is_cut_behind_a_mark() -> None:

@@ -21,6 +21,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.health.status import status
 from clawmem.memory.history.compare import fact_changes
 from clawmem.memory.history.undo import undo
+from clawmem.memory.sync.merge_plan import state_at
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.history.comparison import CORRECTED, FORGOTTEN_KINDS, LEARNED, count_kinds, told_changes
@@ -33,7 +34,6 @@ from clawmem.model.records.task import STATES as TASK_STATES
 from clawmem.review.review import ReviewOutcome, approve, reject
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import analytics, list_stale
-from clawmem.vault.history.points import last_commit_at
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import list_sessions
 
@@ -231,7 +231,7 @@ def _counted(
 def _weeks(vault: Vault, now: datetime, count: int, known: KnownWeeks) -> Iterator[Week]:
     monday = now.date() - timedelta(days=now.weekday())
     days = [monday - timedelta(weeks=back) for back in range(count - 1, -2, -1)]
-    commits = [last_commit_at(vault, f"{(day - timedelta(days=1)).isoformat()}T23:59:59Z") for day in days]
+    commits = [state_at(vault, f"{(day - timedelta(days=1)).isoformat()}T23:59:59Z") for day in days]
     for begins, start, end in zip(days, commits, commits[1:], strict=False):
         changes = WeekChanges()
         if end is not None and end != start:

@@ -56,6 +56,7 @@ from clawmem.memory.history.compare import fact_changes
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.proposals import read_proposals
+from clawmem.memory.sync.merge_plan import state_at
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.fact_words import reasons_of
@@ -84,7 +85,6 @@ from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import said_of
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES, EventHit, FactHit, NoteHit
 from clawmem.vault.edits.adoption import user_identity
-from clawmem.vault.history.points import last_commit_at
 from clawmem.work.sessions.records import list_sessions
 
 MENU = (
@@ -153,7 +153,7 @@ def _news(runtime: Runtime) -> list[NewsRow]:
     """Return what was said last and holds, and what ended or was withdrawn, the newest first."""
     vault, caller = runtime.vault(), runtime.caller()
     starts = [stamp(caller.now - timedelta(days=days)) for days in _SPANS]
-    changes = fact_changes(vault, last_commit_at(vault, starts[0]), "HEAD")
+    changes = fact_changes(vault, state_at(vault, starts[0]), "HEAD")
     before = {change.fact.id: change.before.fact for change in changes if change.kind == CORRECTED and change.before}
     found = {each.fact.id: (each.fact, each.entity) for each in told_changes(changes) if each.fact.status == RETRACTED}
     for since in (*(start[:10] for start in starts), None):

@@ -67,7 +67,7 @@ def test_a_week_has_the_numbers_of_its_report(vault: Vault, caller: Caller) -> N
     wrong = add(vault, caller, "Jane has a cat.")
     retract(vault, wrong, caller, "It is a dog.")
     (week,) = memory_metrics(vault, caller, 1).weeks
-    curation = curate(vault, caller, "2026-W47")
+    curation = curate(vault, caller._replace(now=caller.now + timedelta(days=3)))
     assert curation.report is not None
     assert "Facts: 1 corrected, 1 withdrawn, in 1 entity." in (vault.read_text(curation.report) or "")
     assert week.changes == WeekChanges(0, 1, 1)
