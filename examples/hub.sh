@@ -105,9 +105,9 @@ says 'written in Go'
 says '8123.  (acme/organisation'
 run 0 clawmem context 'which port does the gateway use?' --org --budget 300
 says '## From the organisation'
-run 0 clawmem why "$port"
-says 'life/projects/gateway/items.json line 2'
-step 'recall and context have the fact, labelled; why names its vault, commit and line'
+run 0 clawmem org query 'which port does the gateway use?' --json
+says '"path": "life/projects/gateway/items.json", "line": 2'
+step 'recall and context have the fact, labelled; the JSON of org query names its vault, commit and line'
 run 0 clawmem org pull
 says '2 new'
 run 1 clawmem retract "$port"

@@ -10,7 +10,7 @@ export CLAWMEM_VAULT
 
 clawmem wiki build
 clawmem wiki site demo-site
-clawmem graph export --entity areas/people/lena --depth 1
+clawmem graph neighbors areas/people/lena
 
 browser=
 for name in chromium-headless-shell chromium chromium-browser google-chrome; do

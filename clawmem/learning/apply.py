@@ -211,8 +211,8 @@ def _named(answer: dict[str, Any], state: ReadingState, reader: Reader) -> dict[
 def _by_ids(answer: Mapping[str, Any], task: GivenTask) -> dict[str, Any]:
     labels = {str(number): label for number, label in enumerate(task.shown, 1)}
     known = {f"k{number}": fact_id for number, fact_id in enumerate(task.known, 1)}
-    given = [json.loads(row) for row in task.given]
-    facts = [_with_given(_fact_by_ids(fact, labels, known), given) for fact in answer["facts"]]
+    records = [json.loads(row) for row in task.given]
+    facts = [_with_given(_fact_by_ids(fact, labels, known), records) for fact in answer["facts"]]
     marks = {
         key: [labels.get(other.removeprefix("e"), other) for other in answer[key]]
         for key in ("more", "read", "unread", "forget")
@@ -456,14 +456,14 @@ def _follow_up(
     answer made, by the keys of their propositions."""
     asked = [fact for fact in doubtful if fact.number is not None]
     facts = [_with_ids(fact.given, made) for fact in asked]
-    rows = [DoubtfulFact(fact.number or 0, _as_written(given), fact.says)
-            for fact, given in zip(asked, facts, strict=True)]  # fmt: skip
+    rows = [DoubtfulFact(fact.number or 0, _as_written(record), fact.says)
+            for fact, record in zip(asked, facts, strict=True)]  # fmt: skip
     key = follow_up_key(digest)
     shown = tuple(task.labels[number] for number in asked_again(rows))
     state = read_reading_state(vault)
     text = follow_up_text(task, key, rows, stamp(caller.now)[:10])
-    known, given = tuple(fact.target for fact in task.known), tuple(map(json.dumps, facts))
-    keep_reading_state(vault, state.with_task(key, GivenTask(shown, known, text, given)))
+    known, records = tuple(fact.target for fact in task.known), tuple(map(json.dumps, facts))
+    keep_reading_state(vault, state.with_task(key, GivenTask(shown, known, text, records)))
     return text
 
 

@@ -254,7 +254,7 @@ KINDS: tuple[FileKind, ...] = (
     _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
     FileKind(
         "task", ("tasks/{task}.md",), "clawmem.model.records.task:parse_task", "clawmem.model.records.task:render_task",
-        TASK, TASK, MIXED, NONE, FILE, (RECORDS,),
+        TASK, TASK, MIXED, PAGE, FILE, (RECORDS,),
     ),
     PROPOSAL_FILE,
     *_in_each_room(),

@@ -26,6 +26,7 @@ from clawmem.model.language.question import (
     is_private,
     is_technical,
     search_words,
+    tasks_asked,
 )
 from clawmem.model.language.text import counted, normal, shorten
 from clawmem.model.named_tuple import NamedTuple
@@ -194,6 +195,7 @@ def prompt_text(
 
         coming = looks_ahead(prompt)
     question = " ".join(["formerly"] * former + ["will"] * coming + ["I"] * of_self + words)[:QUESTION_CHARACTERS]
+    question = question if tasks_asked(prompt) is None else prompt
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named, namesakes = run_query(vault, lambda index: _found(vault, index, prompt, asked))
@@ -220,8 +222,8 @@ def prompt_text(
     known |= {hit.fact.id for hit in vital}
     if any(_is_of(hit, namesakes.unclear) for hit in result.found):
         # One of several with the name, alone, would be taken for the one who is meant.
-        given = {hit.fact.id for hit in result.found}
-        known -= {hit.fact.id for hit in named if hit.entity in namesakes.unclear} - given
+        found = {hit.fact.id for hit in result.found}
+        known -= {hit.fact.id for hit in named if hit.entity in namesakes.unclear} - found
     else:
         named = [hit for hit in named if hit.entity not in namesakes.unclear]
     further = [hit for hit in named if hit.fact.id not in known][:_MOST_NAMED]

@@ -13,7 +13,8 @@ from clawmem.memory.health.configure import change_setting
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import list_tasks, with_values
 from clawmem.memory.writing import writing
-from clawmem.model.facts.gates import DECISION_OUTCOMES, outcomes_of
+from clawmem.model.facts.fact_words import outcomes_of
+from clawmem.model.facts.gates import DECISION_OUTCOMES
 from clawmem.model.forms import Before, FilledText, TimeText, WrongValue, no_other_keys, read_record
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_statement, counted, one_line

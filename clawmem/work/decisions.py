@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
-from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.index.search.lookup import PlacedFact, find_fact, resolve_id
 from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.facts.revise import ReviseResult, check_reason
@@ -16,7 +16,8 @@ from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact, FactLink
-from clawmem.model.facts.gates import DECISION, DECISION_MAKERS, goes_against, with_outcome
+from clawmem.model.facts.fact_words import DECISION_MAKERS
+from clawmem.model.facts.gates import DECISION, goes_against, with_outcome
 from clawmem.model.facts.reach import Reach, is_workflow
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words
@@ -108,7 +109,7 @@ def precedents_against(work: WriteScope, fact: Fact) -> list[tuple[PlacedFact, s
     """Return the earlier decisions in the scope of a decision that it goes against, with the reasons."""
     if fact.category != DECISION:
         return []
-    named = {link.to for link in fact.links if link.type == "contradicts"}
+    named = {resolve_id(work.index, link.to) for link in fact.links if link.type == "contradicts"}
     reach = Reach(fact.workflow, fact.project) if fact.workflow or fact.project else None
     wanted = FactFilter(visible_owners(work.caller.agent), category=DECISION, reach=reach)
     options = [alternative["option"] for alternative in (fact.details or {}).get("alternatives", ())]

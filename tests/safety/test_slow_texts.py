@@ -30,7 +30,7 @@ from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.memory.facts import redact as leftovers
-from clawmem.model.facts import fact
+from clawmem.model.facts import fact, gates
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language import date_words, languages, question
 from clawmem.model.language.date_words import find_dates
@@ -155,6 +155,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
     ("clawmem.extensions.wiki.web.notes", "*titles"): lambda: [r"`[^`]+`|(?<!\w)Jane(?!\w)"],
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
+    ("clawmem.extensions.governance.principle", "source"): lambda: [r"\bprint\("],
     ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
@@ -197,6 +198,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],
+    ("clawmem.model.facts.gates", "form"): lambda: list(gates._CHOOSING),
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
         pattern.pattern

@@ -11,7 +11,8 @@ import pytest
 from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
 from clawmem.memory.facts.revise import supersede
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.gates import goes_against, outcomes_of
+from clawmem.model.facts.fact_words import outcomes_of
+from clawmem.model.facts.gates import goes_against
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.vault import Vault
@@ -172,3 +173,16 @@ def test_what_is_for_a_team_names_no_project() -> None:
     scope = WorkScope("build", "github.com/ada/boat")
     assert scope.values() == {"scope": "project", "workflow": "build", "project": "github.com/ada/boat"}
     assert scope.values("team") == {"scope": "team", "workflow": "build"}
+
+
+def test_premises_and_the_decision_against_are_named_by_words(clawmem: Command) -> None:
+    assert clawmem("remember", "Bob: 44 sailings, 84 euros.").code == 0
+    assert clawmem("decision", "add", "Ask Ada for the boat.", "--why", "near").code == 0
+    options = ("--used", "Bob: 44 sailings", "--against", "Ask Ada")
+    data = clawmem("decision", "add", "Hire Bob.", "--why", "cheap", *options, "--json").data["facts"][0]
+    assert [link["type"] for link in data["links"]] == ["depends_on", "contradicts"]
+    assert (
+        "No current fact has the words" in clawmem("decision", "add", "Hire Eve.", "--why", "x", "--used", "Eve is").err
+    )
+    assert clawmem("retract", "Bob: 44 sailings").code == 0
+    assert "premise withdrawn" in clawmem("list").out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, NamedTuple
@@ -18,6 +20,8 @@ _LONGEST_PATTERN = 1000
 _EXAMPLE_SECONDS = 0.1
 _MOST_DEEP = 3
 _CHECK = "{regex: PATTERN} or {command: COMMAND}"
+# A brace that counts nothing is a letter in Python's expressions, and allows errors in those of `regex`.
+_BRACE = re.compile(r"\\(?:N\{[^}]*\}|.)|\{(?![0-9]*+,?[0-9]*+\})", re.DOTALL)
 
 
 class RuleCheck(NamedTuple):
@@ -47,8 +51,11 @@ def _compiled(source: str) -> Any:
     if len(source) > _LONGEST_PATTERN:
         raise WrongValue(f"has {len(source):,} characters; the limit is {_LONGEST_PATTERN:,}")
     try:
-        return regex.compile(source)
-    except (regex.error, OverflowError, RecursionError) as problem:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python warns about means something else in `regex`
+            re.compile(source)  # refuses what only `regex` has, such as recursion, which takes all memory
+        return regex.compile(_BRACE.sub(lambda found: found[0] if found[0] != "{" else r"\{", source))
+    except (re.error, regex.error, OverflowError, RecursionError, Warning) as problem:
         raise WrongValue(f"'{source}' is not a regular expression: {problem}") from None
 
 
@@ -130,15 +137,19 @@ class PathMatcher:
 
 
 def _parts(glob: str) -> tuple[str, ...]:
-    return (*(() if "/" in glob else ("**",)), *glob.strip("/").split("/"))
+    """Return the parts of a glob, in which a bracket is a letter, as in the folder `[id]`."""
+    return (*(() if "/" in glob else ("**",)), *glob.replace("[", "[[]").strip("/").split("/"))
 
 
-def _fits(parts: tuple[str, ...], glob: tuple[str, ...]) -> bool:
-    if not parts or not glob:
-        return not parts and not glob
-    if glob[0] == "**":
-        return len(glob) == 1 or any(_fits(parts[at:], glob[1:]) for at in range(len(parts)))
-    return fnmatchcase(parts[0], glob[0]) and _fits(parts[1:], glob[1:])
+def _fits(parts: Sequence[str], glob: Sequence[str]) -> bool:
+    """Return whether a glob fits a path, both in parts. All fits are followed at once, so that none is tried twice."""
+    ends = {0}
+    for name in glob:
+        if name == "**":
+            ends = set(range(min(ends, default=len(parts)), len(parts)))
+        else:
+            ends = {at + 1 for at in ends if at < len(parts) and fnmatchcase(parts[at], name)}
+    return bool(ends) if glob[-1] == "**" else len(parts) in ends
 
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -33,8 +33,8 @@ from clawmem.faces.parts.records_of_work import (
 )
 from clawmem.faces.parts.words import REVISED, revised
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
-from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
+from clawmem.model.facts.fact_words import fact_data, origin_warnings, outcomes_of, project_words
+from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES
 from clawmem.model.language.text import check_choice, counted
 from clawmem.work.decisions import LESSON, accept_lesson, add_record, record_outcome
 from clawmem.work.session_end_records import decision_record, lesson_record

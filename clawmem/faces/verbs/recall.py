@@ -35,7 +35,7 @@ from clawmem.faces.parts.words import (
 )
 from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.facts.fact import source_name
-from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.fact_words import fact_data, fact_line, person_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import counted, forms_of, normal
 from clawmem.model.lifecycle.tiers import TIERS
@@ -341,8 +341,8 @@ def _date_and_who(other_hit: RecallHit, user: str) -> tuple[str | None, str]:
     else:
         assert isinstance(hit, FactHit)
         date = said_on(hit.fact) or hit.fact.timestamp[:10]
-        said = hit.fact.trust if hit.fact.source_event else None  # not by the agent that read the message
-        who = other_hit.speaker or said or hit.fact.agent or hit.fact.trust or _USER
+        trust = hit.fact.trust if hit.fact.source_event else None  # not by the agent that read the message
+        who = other_hit.speaker or trust or hit.fact.agent or person_of(hit.fact) or hit.fact.trust or _USER
     return date, user if who == _USER else who
 
 

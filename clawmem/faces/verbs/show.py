@@ -32,7 +32,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED, STATUSES
-from clawmem.model.facts.fact_words import because, change_labels, fact_data, fact_line, trust_label
+from clawmem.model.facts.fact_words import change_labels, fact_data, fact_line, reason_labels, trust_label
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import parse_period, parse_state, stamp
 from clawmem.model.language.text import check_choice, counted, normal
@@ -201,7 +201,7 @@ def _all_of(
 
 def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
-    remarks = {"remarks": ", ".join([*change_labels(shown.fact), *because(shown.fact)]) or None}
+    remarks = {"remarks": ", ".join([*change_labels(shown.fact), *reason_labels(shown.fact)]) or None}
     record = {**fact_data(shown.fact, shown.entity, shown.against), **remarks}
     width = max(map(len, record))
     label = trust_label(shown.fact)

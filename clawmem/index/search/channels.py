@@ -462,6 +462,11 @@ def _with_words(index: Index, words: str, owners: Sequence[str]) -> list[PlacedF
 
 
 def _stating(placed: Sequence[PlacedFact], words: str) -> list[PlacedFact]:
-    text = normal(words)
-    same = [fact for fact in placed if normal(fact.fact.fact) == text]
-    return same or [fact for fact in placed if f" {text} " in f" {normal(fact.fact.fact)} "]
+    text = _bare(words)
+    same = [fact for fact in placed if _bare(fact.fact.fact) == text]
+    return same or [fact for fact in placed if f" {text} " in f" {_bare(fact.fact.fact)} "]
+
+
+def _bare(statement: str) -> str:
+    """Return the words of a statement without the punctuation around each, so that a quoted part may end anywhere."""
+    return " ".join(word.strip(".,;:!?()\"'“”") for word in normal(statement).split())

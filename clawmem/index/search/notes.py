@@ -10,6 +10,7 @@ from clawmem.index.tables.schema import check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
+from clawmem.model.records.layout import TASKS
 
 _LINE = "n, path, place, day, owner, text, seal, tokens"
 
@@ -37,6 +38,17 @@ def newest_lines(index: Index, folder: str, most: int) -> list[NoteRow]:
         (f"{folder}/", f"{folder}0", most),
     )
     return [_note(*row) for row in rows]
+
+
+def open_tasks(index: Index, names: Collection[str] | None, free: bool) -> list[NoteRow]:
+    """Return the line of each task that `is_open_for` some names, by priority."""
+    from clawmem.model.records.task import is_open_for  # few questions ask for tasks
+
+    rows = index.database.execute(
+        f"SELECT {_LINE} FROM note WHERE path >= ? AND path < ? AND place = 1 ORDER BY text, path",
+        (f"{TASKS}/", f"{TASKS}0"),
+    )
+    return [_note(*row) for row in rows if is_open_for(row[5], names, free)]
 
 
 def lines_between(index: Index, first: str, last: str, owners: Collection[str]) -> list[tuple[NoteRow, int]]:

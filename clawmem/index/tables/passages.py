@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from clawmem.errors import Unreadable
+from clawmem.errors import ClawmemError, Unreadable
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN
 from clawmem.index.tables.store import Index
@@ -31,7 +31,7 @@ from clawmem.model.records.event import (
 from clawmem.model.records.event import (
     MODEL_RUN as RUN_KEY,
 )
-from clawmem.model.records.layout import WIKI, agent_of
+from clawmem.model.records.layout import TASKS, WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.records.strict_json import checksum, read_json
 from clawmem.model.safety.recalled_text import has_words
@@ -250,13 +250,30 @@ def _note_documents(n: int, text: str, day: str | None) -> list[Document]:
 
 def page_lines(path: str, data: bytes | None) -> list[str]:
     """Return the lines that people wrote on a page, without comments and generated parts; headings only of the wiki.
-    The lines of a session record are what the session hands on."""
+    The lines of a session record are what the session hands on. The first line of a task says what it is."""
     if path.endswith(".json"):
         return _handed_on(data)
+    if path.startswith(f"{TASKS}/") and data is not None:
+        return _task_lines(path, data)
     text = (data or b"").decode(errors="replace")
     if path.startswith(f"{WIKI}/"):
         return list(written_lines(text))
     return [line.text for line in note_lines(text) if line.text != MEMORY_TEMPLATE]
+
+
+def _task_lines(path: str, data: bytes) -> list[str]:
+    """Return the line that says what a task is, and the lines of its page, which an agent or a foreign system may have
+    written: none that reads as an order to the reader. There are none where it cannot be read."""
+    from clawmem.model.proposals.quarantine import order_handed_on
+    from clawmem.model.records.task import parse_task, task_line  # few files are tasks
+    from clawmem.vault.strict_yaml import parse_yaml
+
+    try:
+        task = parse_task(data, path, parse_yaml)
+    except ClawmemError:
+        return []  # the check of the vault names an unreadable task
+    lines = [task_line(task), *(line.text for line in note_lines(task.body))]
+    return [line if order_handed_on(line) is None else "" for line in lines]
 
 
 def _handed_on(data: bytes | None) -> list[str]:

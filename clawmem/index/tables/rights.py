@@ -64,15 +64,19 @@ UNION SELECT n FROM main.event WHERE role = 'note' AND mark IS NULL
 UNION SELECT line.n FROM main.event AS line CROSS JOIN main.event AS source ON source.n = line.place
  WHERE line.sitting = '' AND {_HIDES.format("source")}
 """
-# The notes and pages of a memory are written for those who may see all of it; an agent also has its own. Links name
-# other facts, with reasons, and a fact may be replaced by one that the viewer may not see.
-_HEIR = (
-    "SELECT 1 FROM main.fact AS heir WHERE heir.id = json_extract(fact.line, '$.superseded_by') AND shows_fact(heir.n)"
+# The notes and pages of a memory are written for those who may see all of it; an agent also has its own. Links are
+# shown between facts that the viewer may see, without the reason, which nobody marked.
+_SEES = "SELECT 1 FROM main.fact AS target WHERE target.id = {} AND shows_fact(target.n)"
+_TO = _SEES.format("json_extract(link.value, '$.to')")
+_LINKS = (
+    "(SELECT json_group_array(json_remove(link.value, '$.reason')) FROM json_each(line, '$.links') AS link"
+    f" WHERE EXISTS ({_TO}))"
 )
+_HEIR = _SEES.format("json_extract(fact.line, '$.superseded_by')")
+_LINKED = f"CASE WHEN instr(line, '\"links\"') THEN json_set(line, '$.links', json({_LINKS})) ELSE line END"
 _LINE = (
     f"CASE WHEN instr(line, '\"superseded_by\"') AND NOT EXISTS ({_HEIR})"
-    " THEN json_remove(line, '$.links', '$.superseded_by')"
-    " WHEN instr(line, '\"links\"') THEN json_remove(line, '$.links') ELSE line END"
+    f" THEN json_remove({_LINKED}, '$.superseded_by') ELSE {_LINKED} END"
 )
 # What differs in the rows that are shown.
 _CHANGED = {
@@ -94,7 +98,8 @@ _VIEWS = {
     "fact": f"SELECT {{columns}} FROM main.fact WHERE shows_fact(n) AND NOT ({_HIDES.format('fact')})",
     "event": "SELECT {columns} FROM main.event WHERE shows_event(n) AND (mark IS NULL OR shown(mark))",
     "note": "SELECT * FROM main.note WHERE owner != '' AND owner = viewer()",
-    "edge": "SELECT * FROM main.edge WHERE EXISTS (SELECT 1 FROM fact WHERE fact.n = edge.n)",
+    "edge": "SELECT * FROM main.edge WHERE EXISTS (SELECT 1 FROM fact WHERE fact.n = edge.n)"
+    f" AND (kind = 'related' OR EXISTS ({_SEES.format('edge.target')}))",
     "entity": "SELECT * FROM main.entity WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = entity.name)",
     "alias": "SELECT * FROM main.alias WHERE EXISTS (SELECT 1 FROM fact WHERE fact.entity = alias.name)",
     "dispute": "SELECT * FROM main.dispute WHERE 0",

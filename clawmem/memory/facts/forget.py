@@ -247,9 +247,9 @@ def _plan(
     stated = _stated((*(placed.fact.fact for placed in meant.facts), *taught, *map(" ".join, meant.wordings)))
     hidden = _hidden(known, request, meant, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
-    told = any(not request or message.id != request.id for message in messages)
+    other_told = any(not request or message.id != request.id for message in messages)
     named = any(means(words, note.text) for words in meant.wordings for note in known.noted)
-    if not (meant.facts or certain or itself or told or named):
+    if not (meant.facts or certain or itself or other_told or named):
         return None
     notes: list[str] = []
 

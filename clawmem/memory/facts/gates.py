@@ -189,7 +189,7 @@ def linked_to_premises(index: Index, fact: Fact, caller: Caller) -> LinkedStatem
 
     A bracket names a fact by its id, by its statement or words that only one current fact contains, or by an entity
     with one current fact. The reason of a link is the sentence with ids in the brackets: the words of a premise are
-    not stored again, because they would outlive it. Other brackets stay as text."""
+    not stored again, because they would outlive it. The words in other brackets stay as text."""
     named = named_premises(fact.fact)
     premises: dict[str, str] = {}
     notices = list[str]()

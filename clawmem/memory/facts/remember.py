@@ -39,9 +39,11 @@ from clawmem.model.facts.fact import (
     statement_trust,
     with_vital_importance,
 )
+from clawmem.model.facts.fact_words import PERSON
 from clawmem.model.facts.reach import OF_A_PROJECT, project_name, realm_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal
+from clawmem.model.lifecycle.premises import with_metadata
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import orders_in, without_approval
@@ -52,6 +54,7 @@ from clawmem.model.records.event import MARK
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.git.folder import has_remote
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -266,7 +269,7 @@ class FactPlanner:
         message = self._resolved(without_approval(self._as_caller(draft.fact)))
         if place is not None:
             return self._reinforce(batch, place, message, entity)
-        fact = self._marked(self._based(with_identity(message, work.caller, self._new_id())), entity)
+        fact = self._marked(self._based(signed(work, with_identity(message, work.caller, self._new_id()))), entity)
         proposed = self._quarantined(fact, entity)
         if proposed is not None:
             return proposed
@@ -539,6 +542,15 @@ def given_trust(fact: Fact, caller: Caller) -> tuple[str | None, tuple[str, ...]
     if caller.agent is None or caller.unattended or fact.trust != "user":
         return fact.trust, ()
     return "agent", (f"stored with trust agent, not user: {caller.agent} is an agent, and only a person speaks as one",)
+
+
+def signed(work: WriteScope, fact: Fact) -> Fact:
+    """Return a fact that a person states, and not a message, with the name of the person, where the vault is shared:
+    `user` could be anybody there."""
+    if fact.trust != "user" or fact.source_event is not None or not has_remote(work.vault.git_dir):
+        return fact
+    person = work.person()
+    return with_metadata(fact, PERSON, person.name) if person else fact
 
 
 def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:

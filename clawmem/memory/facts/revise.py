@@ -10,7 +10,7 @@ from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
-from clawmem.memory.facts.remember import given_trust, mark_of_kind, with_identity, without_secrets
+from clawmem.memory.facts.remember import given_trust, mark_of_kind, signed, with_identity, without_secrets
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.facts.targets import fact_named, rest_of
 from clawmem.memory.permission import check_may_read_fact, check_scope_right
@@ -440,11 +440,8 @@ def _identified(work: WriteScope, draft: Draft) -> Fact:
     """Return the new fact of a draft, with a trust that the caller may give."""
     trust, notices = given_trust(draft.fact, work.caller)
     work.transaction.notices.extend(notices)
-    return with_identity(
-        without_approval(draft.fact._replace(trust=trust)),
-        work.caller,
-        new_fact_id(work.caller.entropy, TakenIds(work.index)),
-    )
+    new_id = new_fact_id(work.caller.entropy, TakenIds(work.index))
+    return signed(work, with_identity(without_approval(draft.fact._replace(trust=trust)), work.caller, new_id))
 
 
 def _with_inherited(new: Fact, old: Fact) -> Fact:

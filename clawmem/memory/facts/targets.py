@@ -197,13 +197,13 @@ def _fitting(work: WriteScope, wanted: Wanted, facts: Sequence[PlacedFact]) -> l
 def _says(wanted: Wanted, words: Collection[str], text: str, predicate: str | None = None) -> float:
     """Return how much of some words a text says, by its words and by the names of its relations."""
     bare, catalog = f" {normal(text)} ", wanted.catalog
-    said = {name for phrase, name in catalog.names.items() if " " in phrase and f" {phrase} " in bare}
-    said |= {name} if (name := canonical_predicate(catalog, predicate or "")) else set()
-    phrases = [each for name in said for each in (name, *catalog.predicates[name].phrases)]
+    relations = {name for phrase, name in catalog.names.items() if " " in phrase and f" {phrase} " in bare}
+    relations |= {name} if (name := canonical_predicate(catalog, predicate or "")) else set()
+    phrases = [each for name in relations for each in (name, *catalog.predicates[name].phrases)]
     tokens = tokens_of(" ".join((text, *phrases)))
     near = [[closeness(word, token) or 0.0 for token in tokens] for word in words]
     share = sum(max(each) or min(each) for each in near) / len(near) if near and tokens else 0.0
-    return max(share, _NEAR if said.intersection(wanted.predicates) else 0.0)
+    return max(share, _NEAR if relations.intersection(wanted.predicates) else 0.0)
 
 
 def _with_names(work: WriteScope, names: Sequence[str], facts: Sequence[PlacedFact]) -> list[PlacedFact]:

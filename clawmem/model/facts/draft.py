@@ -7,7 +7,7 @@ from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, stated_in
-from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, UNSET_ID, Fact, FactLink, check_reference
+from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, UNSET_ID, Fact, FactLink
 from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
@@ -258,4 +258,4 @@ def _checked_link(link: FactLink, now: datetime) -> FactLink:
     if not all(isinstance(text, str | None) for text in (link.reason, link.at)):
         raise InvalidInput("The reason and the time of a link must be text.")
     at = parse_moment(link.at, now) if link.at else stamp(now)
-    return FactLink(link.type, check_reference(link.to), _line(link.reason, "reason"), at)
+    return FactLink(link.type, _line(link.to, "fact of a link") or "", _line(link.reason, "reason"), at)

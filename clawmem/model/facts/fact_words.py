@@ -19,13 +19,17 @@ from clawmem.model.facts.fact import (
     since_or_from,
 )
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
-from clawmem.model.language.dates import minute
+from clawmem.model.language.dates import day_of, minute
 from clawmem.model.lifecycle.premises import REVIEW_BY, deprecation, doubt_words, review_words
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 
 # What is said beside a fact wherever it is served: how far to trust it, and whether something changed under it.
 
+DECISION_MAKERS = "decision_makers"
+"""The key of a decision's details that names who made it."""
+PERSON = "person"
+"""The key of a fact's metadata that names the person who stated it, in a vault that several share."""
 UNREVIEWED = "agent, unreviewed"
 CHECK_FAILED = "its check failed"
 UNCERTAIN = "uncertain"
@@ -43,15 +47,20 @@ def trust_label(fact: Fact) -> str | None:
     return fact.trust if fact.trust not in (None, "user") else None
 
 
+def person_of(fact: Fact) -> str | None:
+    """Return the name of the person who stated a fact, None where it is not on record."""
+    return _text((fact.metadata or {}).get(PERSON)) or None if fact.trust == "user" else None
+
+
 def trust_words(fact: Fact) -> str:
     """Return where a fact comes from and how far to trust it, such as `from user` or `from outside, unverified`."""
-    label = trust_label(fact) or "user"
+    label = trust_label(fact) or person_of(fact) or "user"
     return label if label.startswith("from ") else f"from {label}"
 
 
 def change_labels(fact: Fact) -> list[str]:
-    """Return remarks on how far a fact holds: low confidence, and what changed under it: its premises, its own end, its
-    day for review, or a failed check."""
+    """Return remarks on how far a fact holds: low confidence, what changed under it (its premises, its own end, its day
+    for review, a failed check), and for a decision what became of it."""
     replaced = deprecation(fact) if fact.metadata else None
     doubt = doubt_words(fact) if fact.metadata else None
     return [
@@ -60,13 +69,27 @@ def change_labels(fact: Fact) -> list[str]:
         *([doubt] if doubt else []),
         *([review_words(fact)] if fact.details and REVIEW_BY in fact.details else []),
         *([CHECK_FAILED] if fact.metadata and failure_of(fact) else []),
+        *map(_outcome_words, outcomes_of(fact)[-1:]),
     ]
 
 
+def outcomes_of(fact: Fact) -> list[Mapping[str, Any]]:
+    """Return the outcomes of a decision, oldest first, each with `outcome`, `at`, and maybe `note` and `by`."""
+    items = fact.details.get("outcomes") if fact.details else None
+    return [record for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
+
+
+def _outcome_words(record: Mapping[str, Any]) -> str:
+    """Return an outcome such as `failed 2026-11-04: The motor stalled`, with the agent that reported it."""
+    head = f"{_text(record.get('outcome'))} {day_of(_text(record.get('at')))}".strip()
+    by, note = _text(record.get("by")), " ".join(_text(record.get("note")).split()).rstrip(".")
+    return f"{head}{f', reported by {by}' if by else ''}{f': {note}' if note else ''}"
+
+
 def labels(fact: Fact) -> list[str]:
-    """Return all labels of a fact, the trust first and its reason last."""
-    trust = trust_label(fact)
-    return [*([trust] if trust else []), *change_labels(fact), *because(fact)]
+    """Return all labels of a fact, the trust or the person who stated it first, and its reason last."""
+    trust = trust_label(fact) or person_of(fact)
+    return [*([trust] if trust else []), *change_labels(fact), *reason_labels(fact)]
 
 
 # Reasons that clawmem gives itself, not a person: parts of their words.
@@ -74,27 +97,20 @@ _OF_RULES = (
     "settles conflicts by `", "two machines", "on another machine", "condensed into one claim", "active until this is",
 )  # fmt: skip
 _REPLACING = ("supersedes", "merges")
-_GROUNDS = ("supports", "derived_from", "depends_on", "relates_to")
 NOT_CHOSEN = "Not chosen"
 _SAID = (("why", "Why"), ("because", "Because"))
 
 
 def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
     """Yield the reasons of a fact, each as a label and a text: why it was decided, what taught it, why it replaced
-    another fact or is linked to it, why it was withdrawn, and each option that was not chosen, with the reason
-    against it."""
+    another fact, why it was withdrawn, and each option that was not chosen, with the reason against it. The reason of
+    a link to another fact says nothing of the fact alone."""
     details = fact.details or {}
     for key, label in _SAID:
         if text := _text(details.get(key)):
             yield label, text
     if change := reason_of_change(fact):
         yield "Because", change
-    # That of a premise in brackets is the sentence itself.
-    yield from (
-        ("Because", link.reason)
-        for link in fact.links
-        if link.type in _GROUNDS and link.reason and "[[" not in link.reason
-    )
     items = details.get("alternatives")
     for record in items if isinstance(items, list) else ():
         if isinstance(record, Mapping) and (option := _text(record.get("option"))):
@@ -108,6 +124,12 @@ def because(fact: Fact) -> list[str]:
     if fact.status == RETRACTED:
         items.reverse()  # why it was withdrawn, before why it was decided
     return [f"because {without_because(items[0]).rstrip('.')}"] if items else []
+
+
+def reason_labels(fact: Fact) -> list[str]:
+    """Return the reason of a fact as `because ...`, and each option that was not chosen as `rejected ...`."""
+    options = [text for label, text in reasons_of(fact) if label == NOT_CHOSEN] if fact.details else []
+    return [*because(fact), *(f"rejected {' '.join(option.split()).rstrip('.')}" for option in options)]
 
 
 def without_because(reason: str) -> str:
@@ -124,7 +146,9 @@ def searched_reasons(fact: Fact) -> list[str]:
     named = (
         f"alternative considered, rejected: {text}" if label == NOT_CHOSEN else text for label, text in reasons_of(fact)
     )
-    return [*named, *linked]
+    makers = (fact.details or {}).get(DECISION_MAKERS)
+    who = [f"decided by {makers}"] if isinstance(makers, str) else []
+    return [*named, *who, *(f"decision {_outcome_words(record)}" for record in outcomes_of(fact)), *linked]
 
 
 def _has_reasons(fact: Fact) -> bool:
@@ -222,7 +246,7 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     remarks += ["never true"] if never else []
     remarks += [f"{since_or_from(fact)} {minute(fact.valid_from)}"] if fact.valid_from and not never else []
     remarks += [f"until {minute(fact.valid_to)}"] if fact.valid_to and not never else []
-    remarks += because(fact)
+    remarks += reason_labels(fact)
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return remarks

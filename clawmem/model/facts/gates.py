@@ -20,8 +20,9 @@ from typing import Any
 
 from clawmem.model.facts.catalog import CONFIDENCE, NEWEST
 from clawmem.model.facts.fact import ACTIVE, Fact, further_events, is_given_by_person, trust_rank
+from clawmem.model.facts.fact_words import outcomes_of
 from clawmem.model.facts.validity import untrue_reason
-from clawmem.model.language.question import search_words
+from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import forms_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
@@ -182,15 +183,15 @@ def _confirmed(fact: Fact, others: Collection[str]) -> tuple[bool, str]:
 
 # The propositional form: "Since [[premise]], conclusion" names in brackets what a statement rests on.
 #
-# Brackets count after `since`, `because`, `given` or `as`, one or several joined by commas and `and`. Other brackets,
-# such as links of a note, stay as they are, and so does a bracket after a backslash.
+# Brackets count after `since`, `because (of)`, `due to`, `given` or `as`, one or several joined by commas and `and`.
+# Other brackets, such as links of a note, stay as they are, and so does a bracket after a backslash.
 
 MOST_PREMISES = 8
 LONGEST_PREMISE = 300
 _BRACKET = rf"\[\[[^\[\]\n]{{1,{LONGEST_PREMISE}}}\]\]"
 _FORM = (
-    rf"\b(?:since|because|given|as)(?:\s+that)?\s+({_BRACKET}(?:(?:\s*,\s*{_BRACKET}){{0,{4 * MOST_PREMISES}}}"
-    rf"\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})"
+    rf"\b(?:since|because|given|as|due\s+to)(?:\s+(?:that|of))?\s+({_BRACKET}"
+    rf"(?:(?:\s*,\s*{_BRACKET}){{0,{4 * MOST_PREMISES}}}\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})"
 )
 
 
@@ -212,15 +213,11 @@ def named_premises(statement: str) -> tuple[NamedPremise, ...]:
     return tuple(found)
 
 
-def with_references(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
-    """Return the statement with `[[reference(premise)]]` for each premise; None keeps the bracket as it is."""
+def with_references(statement: str, reference: Callable[[NamedPremise], str | None], form: str = "[[{}]]") -> str:
+    """Return the statement with `reference(premise)` in a form for each premise, or its words if that is None."""
     pieces, at = [], 0
     for named_premise in named_premises(statement):
-        found = reference(named_premise)
-        pieces += [
-            statement[at : named_premise.start],
-            statement[named_premise.start : named_premise.end] if found is None else f"[[{found}]]",
-        ]
+        pieces += [statement[at : named_premise.start], form.format(reference(named_premise) or named_premise.words)]
         at = named_premise.end
     return "".join([*pieces, statement[at:]])
 
@@ -228,8 +225,8 @@ def with_references(statement: str, reference: Callable[[NamedPremise], str | No
 def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
     """Return what a statement concludes: without each clause whose premises are all known, with references elsewhere.
 
-    The words of a premise would live on in the statement after the premise was withdrawn. The backslash before a
-    bracket is removed."""
+    The words of a premise would live on in the statement after the premise was withdrawn. No bracket of a premise
+    stays: a reader would take it for a part of the sentence. The backslash before another bracket is removed."""
     names = {named_premise.start: reference(named_premise) for named_premise in named_premises(statement)}
     kept = statement
     for form in reversed(list(re.finditer(_FORM, statement, re.IGNORECASE))):
@@ -238,7 +235,7 @@ def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None
             joined = f"{before}{'' if not before or after[:1] in ('', '.', '!', '?', ';', ':') else ' '}{after}"
             kept = joined[:1].upper() + joined[1:] if not before else joined
     kept = kept if any(map(str.isalnum, kept)) else statement
-    return with_references(kept, reference).replace("\\[[", "[[")
+    return with_references(kept, reference, "{}").replace("\\[[", "[[")
 
 
 class Settlement(NamedTuple):
@@ -286,16 +283,9 @@ def _newest(facts: Sequence[Fact]) -> Fact | None:
 
 
 DECISION = "decision"
-DECISION_MAKERS = "decision_makers"
 WORKED, FAILED, REVERTED = DECISION_OUTCOMES = ("worked", "failed", "reverted")
 # The part of an option's words that must be in a decision for it to be that option.
 _SAME = 0.75
-
-
-def outcomes_of(fact: Fact) -> list[Mapping[str, Any]]:
-    """Return the outcomes of a decision, oldest first, each with `outcome`, `at`, and maybe `note` and `by`."""
-    items = (fact.details or {}).get("outcomes")
-    return [record for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
 
 
 def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
@@ -307,14 +297,86 @@ def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
 def goes_against(decision: Fact, precedent: Fact) -> str | None:
     """Return why a decision goes against an earlier one, or None.
 
-    It does if it chooses what the earlier one rejected, or rejects what the earlier one chose."""
+    It does if it chooses what the earlier one rejected, rejects what the earlier one chose, denies it in the same
+    words, or chooses something else for the same thing."""
     for option in _rejected(precedent):
         if _names(option, decision.fact) and not _names(option, precedent.fact):
             return f"it chooses what was rejected then: {option}"
     for option in _rejected(decision):
         if _names(option, precedent.fact) and not _names(option, decision.fact):
             return f"it rejects what was chosen then: {option}"
+    if _has_been_reverted(precedent) or any(re.search(_LEFT_OPEN, fact.fact, _I) for fact in (decision, precedent)):
+        return None
+    if _denies(decision.fact, precedent.fact) or _denies(precedent.fact, decision.fact):
+        return "one denies what the other says"
+    choice, other = _choice_for(decision.fact), _choice_for(precedent.fact)
+    if choice and other and choice.thing == other.thing and not choice.words & other.words:
+        return f"it chooses something else for the same thing: {choice.text}, not {other.text}"
     return None
+
+
+_I = re.IGNORECASE
+# With these words, both decisions can hold: one for a case or a time, or one beside the other.
+_LEFT_OPEN = (
+    r"\b(?:if|unless|except|only|until|till|before|after|since|from|when|where|while|during|also|too|both|as well|"
+    r"besides|or|wenn|falls|außer|nur|bis|auch|sowohl|oder)\b"
+)
+_DENIAL = r"\b(?:no longer|not|never|no|stop|avoid|nicht(?: mehr)?|keine?[mnrs]?|nie)\b|n't\b"
+_NOT_THIS = r",? (?:instead of|rather than|and not|not|statt) [^,;.]{1,80}?(?= for | as | für |[,;.]|$)"
+_WE = r"(?:(?:we|let us|let's) )?(?:will |shall )?"
+# An unnamed thing or a number of things leaves room for others.
+_VALUE = r"(?P<choice>(?!(?:an?|one|two|three|four|five|more|less|eine?n?|\d+) )[^,;:(]{1,80})"
+_THING = r"(?P<thing>[^,;:(]{1,80}?)"
+# How a decision says what is chosen for what. The verb of the last is part of the thing.
+_CHOOSING = (
+    rf"{_WE}(?:use|choose|adopt|pick|take|go with|wir nehmen) {_VALUE}? (?:for|as|für) (?P<thing>[^,;:(]{{1,80}})",
+    rf"{_THING} (?:will |shall )?(?:moves?|stays?|remains?|goes|go|switch(?:es)?|migrates?|runs?|lives?) "
+    rf"(?:to|in|on|at|with|into) {_VALUE}",
+    rf"{_WE}(?:keep|move|switch|migrate) {_THING} (?:to|in|on|at|into) {_VALUE}",
+    rf"{_WE}(?P<thing>(?:store|host|deploy|build|write|run|show|send|sell|buy|log) [^,;:(]{{1,80}}?) "
+    rf"(?:to|in|on|at|into|with|by|as) {_VALUE}",
+)
+
+
+class _Choice(NamedTuple):
+    thing: frozenset[str]
+    words: frozenset[str]
+    text: str
+
+
+def _choice_for(statement: str) -> _Choice | None:
+    """Return what a statement chooses for what, where it says so and denies nothing."""
+    text = re.sub(_NOT_THIS, "", statement.strip().rstrip(".!"), flags=_I)
+    if re.search(_DENIAL, text, _I):
+        return None
+    for match in filter(None, (re.match(form, text, _I) for form in _CHOOSING)):
+        choice = _Choice(frozenset(_telling(match["thing"])), frozenset(_telling(match["choice"])), match["choice"])
+        return choice if choice.thing and choice.words else None
+    return None
+
+
+def _denies(statement: str, other: str) -> bool:
+    """Return whether a statement denies another one: it has a word that denies, and else the first word of the other
+    one and further ones in their order."""
+    if len(re.findall(_DENIAL, statement, _I)) != 1 or re.search(_DENIAL, other, _I):
+        return False
+    words, stated = _telling(re.sub(_DENIAL, " ", statement, flags=_I), _FILLING), _telling(other, _FILLING)
+    rest = iter(stated)
+    return len(words) > 1 and words[:1] == stated[:1] and all(word in rest for word in words)
+
+
+_FILLING = frozenset("a an the we i you our do does did will shall should must may to be is are".split())
+_EMPTY = STOPWORDS - {"use"} | _FILLING
+
+
+def _telling(text: str, empty: frozenset[str] = _EMPTY) -> list[str]:
+    """Return the words of a text in order, without `empty` ones and plural endings."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return [word[:-1] if word.endswith("s") and len(word) > 3 else word for word in words if word not in empty]
+
+
+def _has_been_reverted(decision: Fact) -> bool:
+    return any(record.get("outcome") == REVERTED for record in outcomes_of(decision)[-1:])
 
 
 def _rejected(fact: Fact) -> list[str]:

@@ -169,7 +169,8 @@ def project_of_page(
     each project that is called so."""
     name, is_project = entity.rpartition("/")[2], entity.startswith("projects/")
     own, *owner = [slug(text) for text in project_names(here)] if here else [""]
-    if here and (own.startswith(name) or name.startswith(own) or (is_project and here in of_facts)):
+    is_part = f"{own}-".startswith(f"{name}-") or f"{name}-".startswith(f"{own}-")  # "app" is no part of "apple"
+    if here and (is_part or (is_project and here in of_facts)):
         return here
     if is_project and of_facts:
         return min(of_facts)

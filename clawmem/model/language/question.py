@@ -265,6 +265,27 @@ def asks_for_all(question: str) -> bool:
     return set(words) <= asked - others
 
 
+_TASKS_ASKED = (
+    r"\bwhat(?:'s| is| are) (?:still |left )*(?:open|to do|to be done|to work on|outstanding)"
+    r"(?: (?:with|for|from|by) (?P<of>[\w' -]{1,60}))?$"
+    r"|\bwhat (?:do|does) (?P<who>[\w' -]{1,60}?) (?:still )?(?:have|need) (?:left )?to (?:do|work on)"
+    r"(?: next| now| today)?$"
+    r"|\bwhat (?:should|must|shall|can|could) (?P<whom>[\w' -]{1,60}?) (?:do|work on|take on|start)(?: with)?"
+    r"(?: next| now| today)?$"
+    r"|^(?:(?:what|which|list|show)(?: are)?(?: me)? )?(?:(?:the|my|our|all) )?(?:(?:open|next|remaining) )?tasks?"
+    r"(?: (?:are|is) (?:still )?(?:open|left))?(?: (?:of|for|with|by) (?P<holder>[\w' -]{1,60}))?$"
+)
+
+
+def tasks_asked(question: str) -> str | None:
+    """Return whose open tasks a question asks for, in lower case, or an empty text for all; None if for no tasks."""
+    match = re.search(_TASKS_ASKED, question.replace("’", "'").strip(" ?!."), re.IGNORECASE)
+    if match is None:
+        return None
+    whose = next(filter(None, match.groups()), "").lower()
+    return "" if whose in ("i", "we", "me", "us") else whose
+
+
 def asks_for_notes(question: str) -> bool:
     """Return whether a question asks for what was written down."""
     return re.search(_NOTED, question) is not None or matches(question, "noted")

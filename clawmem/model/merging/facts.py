@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, trust_rank
+from clawmem.model.facts.gates import DECISION, goes_against
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
 from clawmem.model.history.comparison import bare, points_at
@@ -80,6 +82,7 @@ def merge_facts(
     close_replaced(facts, (mine, yours))
     fresh = mine.keys() - known.keys(), yours.keys() - known.keys()
     twins = tuple(join_duplicates(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
+    conflicts += link_rival_decisions(facts, fresh[0] - fresh[1], fresh[1] - fresh[0])
     settled = (settle_contest(facts, contest, policy) for contest in list(find_contests(known, mine, yours)))
     conflicts += filter(None, settled)
     found = list(_contradicting(facts, conflicts, (fresh[0] - fresh[1], fresh[1] - fresh[0]), policy))
@@ -250,6 +253,28 @@ def _richer(kept: Fact, other: Fact) -> Fact:
 
 def _united(kept: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
     return (*kept, *sorted(set(other) - set(kept)))
+
+
+def link_rival_decisions(facts: Facts, mine: Collection[str], yours: Collection[str]) -> Iterator[MergeConflict]:
+    """Link each current decision that is new on one side to those that are new on the other and that it goes against:
+    the later one to the earlier one, as where both are added on one machine."""
+    known = [
+        [facts[text] for text in sorted(side) if text in facts and _decides(facts[text].fact)] for side in (mine, yours)
+    ]
+    for pair in product(*known):
+        earlier, later = sorted(pair, key=lambda filed: _age(filed.fact))
+        first, fact = earlier.fact, facts[later.fact.id].fact
+        alike = realm_of(first) == realm_of(fact) and _owner(earlier.path) == _owner(later.path)
+        why = goes_against(fact, first) if alike else None
+        if why and not any(link.to == first.id for link in fact.links):
+            link = FactLink("contradicts", first.id, why, fact.timestamp)
+            replace_fact(facts, fact._replace(links=(*fact.links, link)))
+            text = f"{fact.id} ({fact.fact}) goes against the earlier decision {first.id} ({first.fact}): {why}"
+            yield MergeConflict(VALUES, later.path, fact.id, f"{text}; both are kept")
+
+
+def _decides(fact: Fact) -> bool:
+    return fact.category == DECISION and fact.is_current
 
 
 _WHY = "two machines learned different values"

@@ -26,6 +26,7 @@ SOUL = "Who you are"
 HABITS = "How you work"
 FOCUS = "What you are working on"
 RECENT = "Your recent notes"
+TASKS = "Open tasks"
 GUARDRAILS = "Guardrails"
 LESSONS = "Lessons"
 PRECEDENTS = "Precedents"
@@ -59,6 +60,7 @@ FIXED: Mapping[str, int] = {
     "## How you work\n": 5,
     "## What you are working on\n": 7,
     "## Your recent notes\n": 5,
+    "## Open tasks\n": 4,
     "## Guardrails\n": 4,
     "## Lessons\n": 3,
     "## Precedents\n": 5,

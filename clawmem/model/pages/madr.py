@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
-from clawmem.model.facts.gates import DECISION_MAKERS, FAILED, REVERTED, outcomes_of
+from clawmem.model.facts.fact_words import DECISION_MAKERS, outcomes_of
+from clawmem.model.facts.gates import FAILED, REVERTED
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.summary import yaml_scalar

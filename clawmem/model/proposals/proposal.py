@@ -202,12 +202,13 @@ def action_words(proposal: Proposal) -> str:
         return f"{_DOES[proposal.does]} {proposal.fact.fact}" + (f" (in {proposal.entity})" if proposal.entity else "")
     if proposal.kind == "escalation":
         return "closes the task as done; rejecting closes it as rejected"
-    details = proposal.details or {}
-    effect = _OF_WIKI.get(str(details.get("action"))) if proposal.kind == "wiki" else None
-    if effect:
-        return effect(details)
     if proposal.kind == "wiki":
-        return "records the decision; no page changes"
+        details = proposal.details or {}
+        action = details.get("action")
+        if action is None:
+            return "records the decision; no page changes"
+        effect = _OF_WIKI.get(str(action))
+        return effect(details) if effect else f"is refused: this clawmem has no action '{action}'"
     return _DOES.get(proposal.does, proposal.does)
 
 

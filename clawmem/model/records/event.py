@@ -149,13 +149,18 @@ def may_ask_to_forget(event: Event) -> bool:
     return noted or is_of_person(event)
 
 
+# What "that" means has no word after it: "ignore that warning" is about a warning.
+_ALONE = r"(?=\W*$|\s*[,.;:!\u2013\u2014]|\s+-|\W+(?:please|and|bitte|und|it|it['’]s|i|we|keep|still|not|nicht|es)\b)"
 _TAKES_BACK = re.compile(
     r"\W*(?:(?:no|oh|ah|oops|ups|ok|okay|hmm|sorry|actually|nein|ach|moment|perdón|pardon|non)\b\W*){0,4}"
-    r"(?:(?:scratch|strike|cancel|disregard) that\b|(?:ignore|disregard) (?:that|my last|what i (?:just )?said)\b|"
-    r"i (?:take that back|misspoke|misread|mistyped)\b|wait\W+(?:no\b(?! (?:problem|one|idea|way|worries|rush))|"
-    r"(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b|i was wrong)|streich das\b|ignorier das\b|"
-    r"ich nehme das zurück|warte\W+(?:nein|doch)\b|olvida lo que dije|borra eso|espera\W+no\b|annule ça|"
-    r"attends?\W+non\b)",
+    r"(?:(?:(?:scratch|strike|cancel|disregard|ignore) that|(?:ignore|disregard) my last(?: (?:message|sentence|remark|"
+    r"comment|request|prompt|line|one))?|wait\W+no(?!\W+(?:no\W+)?(?:problem|one|idea|way|worries|rush)\b)|"
+    r"streich das|ignorier das|warte\W+(?:nein|doch(?! bitte))|borra eso|espera\W+no|annule ça|attends?\W+non)\b"
+    + _ALONE
+    + "|"
+    r"(?:ignore|disregard) what i (?:just )?said\b|i (?:take that back|misspoke|misread|mistyped)\b|"
+    r"wait\W+(?:(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b|i was wrong)|"
+    r"ich nehme das zurück|olvida lo que dije)",
     re.IGNORECASE,
 )
 

@@ -7,6 +7,7 @@ from clawmem.model.kinds import ROOMS, file_kind
 from clawmem.model.records.entity import is_device
 
 WIKI = "wiki"
+TASKS = "tasks"
 SETTINGS = "clawmem.yaml"
 CATALOG = "predicates.yaml"
 ACCESS = "governance/access.yaml"

@@ -7,7 +7,7 @@ A task is read leniently and changed by key: what clawmem does not know stays by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
@@ -17,6 +17,7 @@ from clawmem.model.forms import ONE_OR_MORE, FilledText, read_in_file, short_for
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.summary import split_front_matter, yaml_scalar
 from clawmem.model.records.entity import is_device
+from clawmem.model.records.layout import TASKS
 from clawmem.model.records.parsing import Yaml, yaml_value
 from clawmem.model.records.parsing import text as page_text
 
@@ -122,12 +123,13 @@ def missing_in(workflow: Workflow) -> Iterator[str]:
         yield f"There are {names.count(name)} stages with the name '{name}'."
 
 
-FOLDER = "tasks"
+FOLDER = TASKS
 OPEN, WORKING, REVIEW, DONE, REJECTED = STATES
 CLOSED = (DONE, REJECTED)
 PASS, REJECT = "pass", "reject"
 VERDICTS = {PASS: DONE, REJECT: REJECTED}
 FIRST, LAST, USUAL = 1, 5, 3
+HELD_BY = ", held by "
 """The priorities: 1 comes first, 5 last; 3 is that of a task that names none."""
 
 _TEXTS = (
@@ -197,6 +199,23 @@ class Task(NamedTuple):
     def ruling(self) -> str | None:
         """Return `pass` or `reject` for a closed task, whoever closed it and however; None for one that is not."""
         return next((verdict for verdict, state in VERDICTS.items() if state == self.state), None)
+
+
+def task_line(task: Task) -> str:
+    """Return what a task is in one line, by which it is found: its state, workflow, priority, holder and title. The
+    lines of open tasks sort by priority."""
+    about = f"{task.state} task, priority {task.priority}{f', of {task.workflow}' if task.workflow else ''}"
+    decided = f", {task.reason}" if task.reason else ""
+    return one_line(f"{about}{f'{HELD_BY}{task.holder}' if task.holder else ''}: {task.title}{decided}")
+
+
+def is_open_for(line: str, names: Collection[str] | None, free: bool) -> bool:
+    """Return whether the line of a task is of one that is open or under way and that one of these holds (None: whoever
+    holds it), or if `free` nobody."""
+    head = line.partition(": ")[0]
+    _, held, holder = head.partition(HELD_BY)
+    theirs = (free and not held) or names is None or not set(holder.lower().split()).isdisjoint(names)
+    return theirs and head.startswith((f"{OPEN} ", f"{WORKING} "))
 
 
 def task_path(slug: str) -> str:

@@ -40,6 +40,8 @@ from clawmem.serving.context.pages import (
     page_units,
     recent_units,
     summary_units,
+    task_units,
+    tasks_for,
 )
 from clawmem.serving.context.units import (
     TITLES,
@@ -73,6 +75,7 @@ _LOOKED_AT = 10
 _MOST_SUMMARIES = 12
 _NEAR = 1000  # tokens of facts, best first, whose entities are summarized
 _MOST_RECENT = 30
+_MOST_TASKS = 10
 _MOST_EVENTS = 40
 _NAMED = 5
 _TIER_OF = {ALWAYS: HOT, PAST: COLD}
@@ -148,11 +151,13 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         asked, asides = _for_task().find_of_project(vault, index, on, wish, counted, {fact.n for fact in scoped})
     else:
         asked, asides = find_hits(vault, index, on, wish, counted) if has_words else (None, [])
-    aside = frame.aside("; ".join(asides)) if asides else None
+    tasks = _open_tasks(index, wish, at_start=bare or not has_words)
+    aside = frame.aside("; ".join(asides)) if asides and not tasks else None
     guards = _guardrails(vault, on, wish)
     sections = [
         *([_for_task().guardrail_section(on, way, wish, guards)] if guards else ()),
         *_own_pages(index, caller.agent),
+        *tasks,
         *_of_extensions(vault, wish),
         *(_for_task().task_sections(on, way, wish, scoped) if scoped else ()),
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(tiers(False) if has_words else on, way, wish)),
@@ -287,16 +292,16 @@ def _told_always(
 ) -> list[FactCandidate]:
     """Return those of the important facts that are told whatever the question is: for a project, rules and what the
     user is; outside of one what harms to forget, and all that is important where nothing is asked."""
-    told = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
+    always = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
     if not wish.wanted.of_work:
-        others = realms_of_work(on.source, [candidate.n for candidate in told]) if wish.question else {}
-        return [candidate for candidate in told if candidate.n in found or candidate.n not in others]
+        others = realms_of_work(on.source, [candidate.n for candidate in always]) if wish.question else {}
+        return [candidate for candidate in always if candidate.n in found or candidate.n not in others]
     of_all = _for_task().for_work(on, items, promoted)
     if wish.at_work:
-        told, of_all = (_for_task().told_at_work(on, wish, *each) for each in ((items, True), (of_all,)))
+        always, of_all = (_for_task().told_at_work(on, wish, *each) for each in ((items, True), (of_all,)))
     elif not _has_words(wish):
-        told = list(items)
-    chosen = {candidate.n for candidate in (*told, *of_all)}
+        always = list(items)
+    chosen = {candidate.n for candidate in (*always, *of_all)}
     return [candidate for candidate in items if candidate.n in chosen]
 
 
@@ -320,6 +325,13 @@ def _own_pages(index: Index, agent: str | None) -> list[Section]:
         frame.RECENT: recent_units(index, agent, _MOST_RECENT),
     }
     return [Section(title, given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
+
+
+def _open_tasks(index: Index, wish: ContextRequest, at_start: bool) -> list[Section]:
+    rows = [] if wish.wanted.as_of else tasks_for(index, wish.question or "", wish.caller.agent, at_start)
+    units, more = task_units(rows[:_MOST_TASKS]), len(rows[_MOST_TASKS:])
+    section = Section(frame.TASKS, given(units), "clawmem task list", share=PAGE_SHARE, further=lambda _: more)
+    return [section] if units else []
 
 
 def _of_extensions(vault: Vault, wish: ContextRequest) -> list[Section]:

@@ -25,7 +25,7 @@ from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
-from clawmem.model.facts.gates import DECISION, outcomes_of
+from clawmem.model.facts.gates import DECISION
 from clawmem.model.facts.reach import FRAMEWORK, OF_A_PROJECT, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.question import is_of_life, is_technical, search_words
@@ -207,7 +207,7 @@ def _scored(n: int, placed: PlacedFact, wish: ContextRequest, match: float, at_p
         days = (wish.caller.now - moment_of(last_access(fact))).total_seconds() / 86_400
     except ValueError:
         days = 0.0
-    factors = priority_factors(fact, days, match, token_bound(_line(fact)), at_pass)
+    factors = priority_factors(fact, days, match, token_bound(context_line(fact)), at_pass)
     return ScopedFact(n, placed, _section(fact), factors, at_pass)
 
 
@@ -274,40 +274,22 @@ def told_at_work(
 
 
 def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:
-    """Return a unit for each fact; the line of a decision also says what was rejected, and what became of it."""
+    """Return a unit for each fact; the line of a stale one says why."""
     candidates = tiers_of(on, [fact.n for fact in facts])
     known = [fact for fact in facts if fact.n in candidates]
     plain = dict(
         zip((fact.n for fact in known), fact_units(on, [candidates[fact.n] for fact in known], way), strict=True)
     )
-    return [_with_details(fact.placed.fact, plain[fact.n], fact.stale) for fact in known]
+    return [_with_stale_remark(fact.placed.fact, plain[fact.n], fact.stale) for fact in known]
 
 
-def _with_details(fact: Fact, unit: Unit, stale: str | None) -> Unit:
-    text = _line(fact)
-    if stale and not in_doubt(fact) and stale not in text:
-        text = f"{text.rstrip()} (stale: {servable(stale)})\n"
-    if text == context_line(fact):
+def _with_stale_remark(fact: Fact, unit: Unit, stale: str | None) -> Unit:
+    line = context_line(fact)
+    if not stale or in_doubt(fact) or stale in line:
         return unit
     below = "".join((unit.text or "").splitlines(keepends=True)[1:])
-    return unit._replace(text=text + below, tokens=token_bound(text + below), exact=False)
-
-
-def _line(fact: Fact) -> str:
-    line, details = context_line(fact), fact.details or {}
-    if fact.category != DECISION:
-        return line
-    message = list[str]()
-    items = [
-        alternative
-        for alternative in details.get("alternatives", ())
-        if isinstance(alternative, dict) and "option" in alternative
-    ]
-    message += [f"rejected: {', '.join(str(record['option']) for record in items)}"] if items else []
-    for last in outcomes_of(fact)[-1:]:
-        note = last.get("note")
-        message.append(f"{last.get('outcome')} ({note})" if note else str(last.get("outcome")))
-    return f"{line.rstrip()} {servable('; '.join(message))}\n" if message else line
+    text = f"{line.rstrip()} (stale: {servable(stale)})\n{below}"
+    return unit._replace(text=text, tokens=token_bound(text), exact=False)
 
 
 # A report that a fact was useful raises its priority by a fifth; a harmful fact loses half at once.

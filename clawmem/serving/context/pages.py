@@ -1,6 +1,7 @@
 """Units of a context from what people and agents wrote: pages, notes, summaries and events."""
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.index.search.channels import FactFilter
@@ -13,12 +14,13 @@ from clawmem.index.search.notes import (
     lines_between,
     newest_lines,
     note_lines,
+    open_tasks,
 )
 from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.reach import PROJECT, Reach
-from clawmem.model.language.question import DaySpan, search_words
+from clawmem.model.language.question import DaySpan, search_words, tasks_asked
 from clawmem.model.language.text import shorten
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.packing import Unit
@@ -41,6 +43,22 @@ def line_units(title: str, lines: Sequence[str]) -> list[Unit]:
     """Return lines that an extension gives as units."""
     texts = [f"- {servable(line)}\n" for line in lines[:MOST_LINES]]
     return [Unit(f"{title} {place}", token_bound(text), False, text) for place, text in enumerate(texts)]
+
+
+def tasks_for(index: Index, question: str, agent: str | None, at_start: bool = False) -> list[NoteRow]:
+    """Return the open tasks that a question asks for, by priority; `at_start` those that an agent may work on."""
+    whose = tasks_asked(question)
+    if whose is None and not (at_start and agent):
+        return []
+    own = whose is None or re.search(r"\b(?:I|me|my)\b", question) is not None
+    if agent and own:
+        return open_tasks(index, {agent}, free=True)
+    return open_tasks(index, set(whose.split()) if whose else None, free=False)
+
+
+def task_units(rows: Sequence[NoteRow]) -> list[Unit]:
+    """Return the lines of tasks as units."""
+    return [_unit(row) for row in rows]
 
 
 def recent_units(index: Index, agent: str, most: int) -> list[Unit]:

@@ -34,7 +34,7 @@ from clawmem.index.tables.fact_marks import open_disputes, plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.fact_words import labels
+from clawmem.model.facts.fact_words import labels, person_of
 from clawmem.model.facts.reach import label_of, scope_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import shorten
@@ -363,7 +363,7 @@ def conflict_marks(
 
 def _mark(n: int, fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]) -> ConflictMark:
     spelled = tuple(other for other in conflict.rivals[:SPELLED_OUT] if other in placed)
-    source = f", from {servable(placed[n].fact.source)}" if n in placed else ""
+    source = f", from {_source(placed[n].fact)}" if n in placed else ""
     lines = [_against(f"{fact_id}{source}", placed[other]) for other in spelled]
     if rest := len(conflict.rivals) - len(spelled):
         where = f"show them with `clawmem list --entity {placed[conflict.rivals[0]].entity}`"
@@ -378,8 +378,12 @@ def _mark(n: int, fact_id: str, conflict: FactConflict, placed: Mapping[int, Pla
 
 def _against(named: str, rival: PlacedFact) -> str:
     """Return the line about a rival of the fact above. `named` is the id of that fact and its source."""
-    remark = "".join(f", {label}" for label in labels(rival.fact))
+    remark = "".join(f", {label}" for label in labels(rival.fact) if label != person_of(rival.fact))
     scope = scope_of(rival.fact)
     remark = f", scope {scope}{remark}" if scope else remark
-    origin = f"{fact_dates(rival.fact)}, {rival.fact.id}, from {servable(rival.fact.source)}{remark}"
+    origin = f"{fact_dates(rival.fact)}, {rival.fact.id}, from {_source(rival.fact)}{remark}"
     return f"! In conflict with the line above ({named}), not settled: {servable(rival.fact.fact)} ({origin})\n"
+
+
+def _source(fact: Fact) -> str:
+    return servable(person_of(fact) or fact.source)

@@ -52,6 +52,7 @@ from clawmem.model.language.question import (
     proper_names,
     search_words,
     speaker_asked,
+    tasks_asked,
     tells_past,
     time_asked,
     topics,
@@ -62,7 +63,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_speech, is_visible_to
-from clawmem.model.records.layout import CATALOG
+from clawmem.model.records.layout import CATALOG, TASKS
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.search.meant import PERSON, belongs_to, name_words, owners_asked, says_hardly
 from clawmem.model.search.ranking import (
@@ -87,6 +88,7 @@ from clawmem.serving.recall.result import (
     ChannelReport,
     EventHit,
     FactHit,
+    NoteHit,
     RecallHit,
     RecallResult,
     facts_asked_of,
@@ -377,7 +379,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         result = result._replace(heard=with_verdicts(index, answered.heard, moment, ids), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners, moment)
-    shown = _one_ranking(result, asked, words, sources)
+    shown = _with_tasks(index, _one_ranking(result, asked, words, sources), asked)
     if FACTS in where and not (wanted.as_of or wanted.superseded):
         if asks_former(asked.words):
             shown = _with_former(vault, index, shown, asked)
@@ -506,6 +508,18 @@ def _one_ranking(
     best = with_falling_scores(strong[: asked.limit])
     near = () if strong else tuple([*known, *(hit for hit in every if _is_close(hit) and hit not in known)][:_NEAREST])
     return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
+
+
+def _with_tasks(index: Index, result: RecallResult, asked: RecallQuery) -> RecallResult:
+    """Return the result with the open tasks in front, where the question asks for them."""
+    if NOTES not in asked.where or asked.wanted.as_of or asked.wanted.entity or tasks_asked(asked.words) is None:
+        return result
+    from clawmem.serving.context.pages import tasks_for  # few questions ask for tasks
+
+    rows = tasks_for(index, asked.words, asked.caller.agent)
+    hits = [RecallHit(NOTES, NoteHit(row.path, 1, row.day, row.text, 1.0, {"keyword": 1.0}, 1.0)) for row in rows]
+    others = [hit for hit in result.ranking if not getattr(hit.hit, "path", "").startswith(f"{TASKS}/")]
+    return result.ranked([*hits, *others][: asked.limit])._replace(nearest=() if hits else result.nearest)
 
 
 def _is_close(hit: RecallHit) -> bool:

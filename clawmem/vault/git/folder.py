@@ -225,6 +225,11 @@ def _repository_project(here: Path) -> tuple[Path, str] | None:
     return None
 
 
+def has_remote(git_dir: Path) -> bool:
+    """Return whether a repository names another one with which it is exchanged."""
+    return _remote(common_dir_of(git_dir)) is not None
+
+
 def _remote(common_dir: Path) -> str | None:
     try:
         data = read_regular_file(common_dir / "config")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -55,6 +56,8 @@ def test_a_command_needs_no_examples() -> None:
         ),
         (HEAD + "  check: {regex: '('}\n  good: a\n  bad: b\n", 4, "is not a regular expression"),
         (HEAD + "  check: {regex: '[[a'}\n  good: a\n  bad: b\n", 4, "is not a regular expression"),
+        (HEAD + "  check: {regex: 'x|(?R)y'}\n  good: a\n  bad: x\n", 4, "is not a regular expression"),
+        (HEAD + "  check: {regex: '[[a-z]--[b]]'}\n  good: b\n  bad: a\n", 4, "Possible nested set"),
         (HEAD + f"  check: {{regex: {'a' * 1001}}}\n  good: a\n  bad: b\n", 4, "has 1,001 characters"),
         (HEAD + f"  check: {{regex: '(?:a|aa)+$'}}\n  good: {'a' * 190}b\n  bad: a\n", 5, "takes the check very long"),
         (HEAD + "  check: {command: 'make | sh'}\n", 4, "the key 'no-tar.check' cannot be used"),
@@ -89,6 +92,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_key(text: str, line: int | No
         (("src/?.py",), ["src/a.py"], ["src/ab.py"]),
         (("src/",), ["src"], ["src/a"]),
         (("a+b/*.(c)",), ["a+b/x.(c)"], ["aab/x.(c)"]),
+        (("app/[id]/*", "[...all].tsx"), ["app/[id]/page.tsx", "x/[...all].tsx"], ["app/i/page.tsx", "x/a.tsx"]),
     ],
 )
 def test_globs(globs: tuple[str, ...], named: list[str], others: list[str]) -> None:
@@ -96,9 +100,23 @@ def test_globs(globs: tuple[str, ...], named: list[str], others: list[str]) -> N
     assert [other for other in (*named, *others) if matcher.matches(other)] == named
 
 
+@pytest.mark.parametrize(
+    ("source", "named", "others"),
+    [
+        (r'print\(f"{e}"\)', ['print(f"{e}")'], ['print(f"hello")']),
+        (r"\{{s<=1}|[{d}]x{2,3}y{,2}", ["{{s<=1}", "dxxyy"], ["x", "dx"]),
+        (r"\N{DIGIT ONE}{i}", ["1{i}"], ["1", "2"]),
+    ],
+)
+def test_a_pattern_means_what_it_means_to_python(source: str, named: list[str], others: list[str]) -> None:
+    lines = "".join(f"  {key}: {json.dumps(value)}\n" for key, value in (("good", others), ("bad", named)))
+    (principle,) = principles(f"{HEAD}  check: {{regex: {json.dumps(source)}}}\n{lines}")
+    assert [line for line in (*named, *others) if principle.breaks(line)] == named
+
+
 @pytest.mark.soak
 def test_a_glob_with_many_stars_ends_soon() -> None:
     began = time.process_time()
     assert not PathMatcher(("*a" * 30 + "b",)).matches("a" * 250)
-    assert not PathMatcher(("**/a/**/a/**/b",)).matches("a/" * 100 + "c")
+    assert not PathMatcher(("**/a/**/a/**/a/b",)).matches("a/" * 2000 + "c")
     assert time.process_time() - began < 2

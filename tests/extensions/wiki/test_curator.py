@@ -183,7 +183,9 @@ def test_an_action_of_an_earlier_version_is_only_rejected(vault: Vault, caller: 
     write(vault, "wiki/trip.md", "[[Nowhere]]\n")
     proposal = only(vault, curate(vault, caller), "dead-link")
     details = {**(proposal.details or {}), "action": "set-link", "page": "wiki/trip.md", "target": "Nowhere"}
-    write(vault, f"review/{proposal.id}.json", render_proposal(proposal._replace(details=details)).decode())
+    asked = proposal._replace(details=details)
+    assert action_words(asked) == "is refused: this clawmem has no action 'set-link'"
+    write(vault, f"review/{proposal.id}.json", render_proposal(asked).decode())
     with pytest.raises(Refused, match="has no action 'set-link'"):
         approve(vault, proposal.id, caller)
     reject(vault, proposal.id, caller, "I edit the page.")

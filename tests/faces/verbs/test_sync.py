@@ -139,6 +139,39 @@ def test_a_dead_remote_holds_nothing_and_harms_nothing(machines: list[Machine], 
     assert other.sync().pushed
 
 
+def test_rival_decisions_of_two_machines_are_named_and_served_as_a_conflict(machines: list[Machine]) -> None:
+    for machine, store in zip(machines, ("moves to Bergen", "stays in Oslo"), strict=True):
+        assert command(machine, "decision", "add", f"The winter store {store}.", "--why", "It is dry.")
+    assert command(machines[0], "sync")
+    assert "it chooses something else for the same thing" in command(machines[1], "sync")
+    assert "In conflict with the line above" in command(machines[1], "context", "winter store")
+
+
+def test_a_shared_vault_names_who_stated_decided_and_changed_something(machines: list[Machine]) -> None:
+    first, second = machines
+    command(first, "decision", "add", "Buy the Tern.", "--why", "It is light.", "--alternative", "the Gull: it leaks")
+    command(first, "remember", "The keel is lead.")
+    command(first, "sync")
+    second.git("config", "user.name", "Tove")
+    command(second, "sync")
+    command(second, "review", "trust", "*")
+    command(second, "supersede", "The keel is lead.", "The keel is iron.", "--reason", "it was weighed")
+    name = first.git("config", "user.name").strip()
+    for question in ("who decided for the Tern?", "why not the Gull?", "what was rejected?"):
+        line = command(second, "recall", question)
+        assert f"  {name}: Buy the Tern." in line and "rejected the Gull: it leaks" in line, question
+    assert "  Tove: The keel is iron." in command(second, "recall", "who changed the keel?")
+    assert ", Tove, because it was weighed)" in command(second, "context", "keel")
+
+
+def command(machine: Machine, *words: str) -> str:
+    """What a command on a machine prints."""
+    call = [sys.executable, "-m", "clawmem", *words]
+    return subprocess.run(
+        call, cwd=machine.root, env=machine.environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
 def test_each_machine_hears_of_a_dispute_and_of_two_decisions_about_it(
     machines: list[Machine], clawmem: Command
 ) -> None:

@@ -129,3 +129,27 @@ def test_a_task_that_somebody_is_to_hold_is_open_and_sound(clawmem: Command) -> 
     assert clawmem("task", "add", "Write the guide", "--holder", "Maren Holt").code == 0
     assert clawmem("doctor", "--json").data["problems"] == []
     assert "Maren Holt" in clawmem("task", "list", "--holder", "Maren Holt").out
+
+
+def test_tasks_are_found_by_recall_and_open_ones_stand_in_a_context(clawmem: Command) -> None:
+    clawmem("task", "add", "Buy a stapler", "--holder", "ada", "--priority", "1")
+    clawmem("task", "add", "Paint the boat", "--accept", "The rudder is blue.")
+    clawmem("task", "add", "Sell the car")
+    clawmem("task", "close", "sell-the-car", "--reason", "Bob bought it.")
+    assert "tasks/buy-a-stapler.md:1" in clawmem("recall", "stapler").out
+    assert "tasks/paint-the-boat.md:2" in clawmem("recall", "blue rudder").out
+    assert "done task, priority 3: Sell the car, Bob bought it." in clawmem("recall", "car").out
+    open_ones = "\n- open task, priority 1, held by ada: Buy a stapler\n- open task, priority 3: Paint the boat\n"
+    assert f"## Open tasks{open_ones}" in clawmem("context", "what is open?").out
+    hers = clawmem("recall", "what does Ada have to do?").out
+    assert "Buy a stapler" in hers and "Paint" not in hers
+    assert [line.split(":")[0] for line in clawmem("recall", "what should I work on next?").out.splitlines()] == [
+        "tasks/buy-a-stapler.md", "tasks/paint-the-boat.md",
+    ]  # fmt: skip
+    own = clawmem("context", "--agent", "quill").out
+    assert "Paint the boat" in own and "stapler" not in own and "Sell" not in own
+    assert "Open tasks" not in clawmem("context").out + clawmem("context", "boat", "--agent", "quill").out
+    for number in range(11):
+        clawmem("task", "add", f"Clean pier {number}")
+    many = clawmem("context", "what is open?").out
+    assert many.count("\n- open task") == 10 and "left out" in many

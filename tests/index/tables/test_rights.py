@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.vault import Vault
-from tests.conftest import NOW
+from tests.conftest import NOW, Command
 
 POLICY = """\
 people:
@@ -218,3 +219,17 @@ def test_what_a_viewer_may_see_is_asked_anew_where_the_memory_or_the_policy_chan
         assert texts(read_for(vault, "clara"), caller) == before["clara"]
         with_policy(vault, POLICY.replace("rules: [", "rules: [{role: reception, may: health}, "))
         assert texts(read_for(vault, "clara"), caller) == {more, *(text for _, text, _ in _SAID)}
+
+
+def test_links_between_facts_that_are_seen_are_shown_without_their_reasons(clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "vault" / "governance").mkdir(exist_ok=True)
+    (tmp_path / "vault" / "governance" / "access.yaml").write_text(POLICY)
+    words = ("Tea is green.", "Milk is white.", "Lucia has sarcoidosis.")
+    tea, milk, health = (clawmem("remember", each, "--json").data["facts"][0]["id"] for each in words)
+    clawmem("access", "mark", health, "--kind", "health")
+    clawmem("link", tea, milk, "-t", "contradicts", "--reason", "the lungs of Lucia")
+    clawmem("link", tea, health, "-t", "supports", "--reason", "the lungs of Lucia")
+    for verb in (("recall", "tea"), ("context", "tea"), ("show", tea), ("graph", "neighbors", tea)):
+        shown = clawmem("--viewer", "clara", *verb)
+        assert shown.code == 0 and tea in shown.out and health not in shown.out and "lungs" not in shown.out, verb
+    assert f"-contradicts-> {milk}" in clawmem("--viewer", "clara", "graph", "neighbors", tea).out

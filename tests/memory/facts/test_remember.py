@@ -152,7 +152,7 @@ def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
         ([{"type": "supports", "to": "fact_00000000"}], NotFound),
         ([{"type": "supersedes", "to": first.id}], InvalidInput),
         ([{"type": "fancies", "to": first.id}], InvalidInput),
-        ([{"type": "supports", "to": "a b"}], InvalidInput),
+        ([{"type": "supports", "to": "a b"}], NotFound),
         ([{"type": "supports", "to": first.id, "reason": 5}], InvalidInput),
         ([{"type": "supports", "to": first.id, "at": "some day"}], InvalidInput),
     ):

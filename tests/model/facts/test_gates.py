@@ -15,6 +15,7 @@ from clawmem.model.facts.gates import (
     conclusion_of,
     confirming,
     gate_results,
+    goes_against,
     named_premises,
     passes,
 )
@@ -132,12 +133,12 @@ def test_brackets_behind_a_reason_are_premises(statement: str, expected: list[st
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ("Since [[a]] and [[b]], see \\[[c]] and [[d]].", "Since [[A]] and [[b]], see [[c]] and [[d]]."),
+        ("Since [[a]] and [[b]], see \\[[c]] and [[d]].", "Since A and b, see [[c]] and [[d]]."),
         ("Since [[a]], we cache.", "We cache."),
         ("We cache because [[a]].", "We cache."),
         ("We cache, since [[a]] and [[a]], and we wait.", "We cache and we wait."),
         ("Since [[a]], we cache because [[a]].", "We cache."),
-        ("Because [[a]].", "Because [[A]]."),
+        ("Because [[a]].", "Because A."),
     ],
 )
 def test_the_conclusion_has_no_words_of_a_known_premise(statement: str, expected: str) -> None:
@@ -157,3 +158,50 @@ def test_a_long_text_takes_linear_time(piece: str) -> None:
     began = time.process_time()
     named_premises(piece * (4000 // len(piece)))
     assert time.process_time() - began < 0.3
+
+
+def decided(statement: str, **details: object) -> Fact:
+    return STATED._replace(fact=statement, category="decision", details=details)
+
+
+@pytest.mark.parametrize(
+    ("statement", "earlier"),
+    [
+        ("Do not paint the hull with oil.", "Paint the hull with oil."),
+        ("Paint the hull with oil.", "We will not paint the hull."),
+        ("We don't sail on Sundays.", "We sail on Sundays."),
+        ("No longer use Tekla for charts.", "Use Tekla for charts."),
+        ("The winter store moves to Bergen.", "The winter store stays in Oslo, beside the quay."),
+        ("Use Navika for charts.", "Use Tekla for charts."),
+        ("Use Navika instead of Tekla for charts.", "Use Tekla for charts."),
+        ("Keep the charts in Navika.", "We will use Tekla for charts."),
+        ("Log the depth in metres.", "Log the depth in feet."),
+    ],
+)
+def test_a_decision_that_denies_another_or_chooses_otherwise_goes_against_it(statement: str, earlier: str) -> None:
+    for pair in ((statement, earlier), (earlier, statement)):
+        assert goes_against(*map(decided, pair)), pair
+    reverted = decided(earlier, outcomes=[{"outcome": "reverted"}])
+    assert goes_against(decided(statement), reverted) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "earlier"),
+    [
+        ("Do not use Tekla for charts of lakes.", "Use Tekla for charts."),
+        ("Do not log the depth.", "Show the depth in the log."),
+        ("Do not stop at the buoy.", "Do not stop at the pier."),
+        ("Do not wait for the pilot.", "Wait with the pilot at the quay."),
+        ("Use Navika for charts.", "Use Tekla for tides."),
+        ("Use Navika and Tekla for charts.", "Use Tekla for charts."),
+        ("Also use Navika for charts.", "Use Tekla for charts."),
+        ("Use two pilots for charts.", "Use Tekla for charts."),
+        ("Use Tekla, not Navika, for charts.", "Use Tekla for charts."),
+        ("The winter store moves to Bergen in July.", "The winter store stays in Oslo until July."),
+        ("Log the depth in metres.", "Log the speed in knots."),
+        ("Hire Bob.", "Hire Ada."),
+    ],
+)
+def test_decisions_that_can_both_hold_do_not_go_against_each_other(statement: str, earlier: str) -> None:
+    for pair in ((statement, earlier), (earlier, statement)):
+        assert goes_against(*map(decided, pair)) is None, pair

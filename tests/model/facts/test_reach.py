@@ -164,6 +164,8 @@ PELICAN = "git.example.org/fjord/pelican"
     [
         ("projects/pelican", (), PELICAN, (), PELICAN),
         ("projects/pelican-api", (), PELICAN, (), PELICAN),  # a part of it
+        ("projects/pelicans-nest", (), PELICAN, (), "pelicans-nest"),  # only begins with the same letters
+        ("areas/companies/pel", (), PELICAN, (), None),
         ("areas/companies/pelican", (), PELICAN, (), PELICAN),
         ("projects/fjord", (), PELICAN, (), "fjord"),  # all repositories of that owner
         ("projects/heron", (PELICAN,), PELICAN, (), PELICAN),  # the product of a repository of another name

@@ -23,6 +23,7 @@ from clawmem.model.language.question import (
     names_subject,
     proper_names,
     search_words,
+    tasks_asked,
     time_asked,
 )
 
@@ -291,6 +292,29 @@ def test_other_tasks_are_not(task: str) -> None:
 )
 def test_family_and_health_are_private(text: str, private: bool) -> None:
     assert is_private(text) is private
+
+
+@pytest.mark.parametrize(
+    ("question", "whose"),
+    [
+        ("What is open?", ""),
+        ("what's left to do", ""),
+        ("What is still open with Ife Ada?", "ife ada"),
+        ("What should I work on next?", ""),
+        ("What must Ben do today?", "ben"),
+        ("what does ada have to do?", "ada"),
+        ("Which tasks are still open?", ""),
+        ("my open tasks", ""),
+        ("tasks of ada", "ada"),
+        ("What does Ada do?", None),
+        ("What is open on Sundays?", None),
+        ("What should I do about the leak?", None),
+        ("Which tasks did Ada finish in May?", None),
+        ("What is the task of the pilot?", None),
+    ],
+)
+def test_whose_open_tasks_a_question_asks_for(question: str, whose: str | None) -> None:
+    assert tasks_asked(question) == whose
 
 
 @pytest.mark.parametrize(

@@ -357,3 +357,20 @@ def test_an_equal_fact_that_was_replaced_since_keeps_its_successor() -> None:
     found = merge_facts({PATH: (BASE,)}, {PATH: (BASE, first)}, {PATH: (BASE, *yours)})
     successors = {fact.id: fact.superseded_by for fact in found.shelves[PATH] if fact.superseded_by}
     assert successors == {second.id: first.id, third.id: ketch.id}
+
+
+def test_decisions_of_two_machines_that_go_against_each_other_are_linked() -> None:
+    tekla = Fact("fact_00000001", "Use Tekla for charts.", "decision", "2026-11-21T09:01:00Z", "user", trust="user")
+    navika = tekla._replace(id="fact_00000002", fact="Use Navika for charts.", timestamp="2026-11-21T09:02:00Z")
+    merged = met([tekla], [navika])
+    assert merged == met([navika], [tekla])
+    assert [fact.links for fact in merged.shelves[PATH] if fact.id == tekla.id] == [()]
+    ((link,),) = [fact.links for fact in merged.shelves[PATH] if fact.id == navika.id]
+    assert (link.type, link.to, link.at) == ("contradicts", tekla.id, navika.timestamp)
+    assert "goes against the earlier decision fact_00000001" in merged.conflicts[0].says
+    for other in (
+        navika._replace(workflow="sailing", scope="team"), navika._replace(category="fact"),
+        navika._replace(links=(FactLink("beside", tekla.id),)),
+    ):  # fmt: skip
+        assert met([tekla], [other]).conflicts == ()
+    assert met([], [tekla, navika]).conflicts == ()

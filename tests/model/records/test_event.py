@@ -51,7 +51,13 @@ def test_of_tools_only_prose_is_shown_and_of_systems_nothing(role: str, kind: st
         ("Ignore what I just said.", True), ("Espera, no, son 51.", True),
         ("Wait, still failing.", False), ("Wait, no problem, go on.", False), ("That's wrong, 54, not 51.", False),
         ("Keep it at 51.", False), ("Ignore the warning.", False), ("No, use yarn.", False),
-        ("You can scratch that itch later.", False),
+        ("You can scratch that itch later.", False), ("Scratch that and keep 51.", True), ("Wait no it's 52.", True),
+        ("Cancel that, please.", True), ("Ignore my last message.", True), ("Warte, nein, am Dienstag.", True),
+        ("Cancel that meeting on Friday.", False), ("Ignore that warning in the log.", False),
+        ("Scratch that itch and go to Bali.", False), ("Wait no longer for Bob.", False),
+        ("Wait, no tests ran.", False), ("Wait, no need to hurry.", False), ("Ignore my last email.", False),
+        ("Strike that line from the doc.", False), ("Streich das Wort aus dem Text.", False),
+        ("Warte doch bitte auf Eva.", False), ("Borra eso archivo.", False),
     ],
 )  # fmt: skip
 def test_a_message_that_takes_back_the_one_before_it(text: str, back: bool) -> None:

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
-from clawmem.model.records.task import STATES, AcceptanceItem, Task, new_page, parse_task, task_warnings, with_keys
+from clawmem.model.records.task import (
+    STATES,
+    AcceptanceItem,
+    Task,
+    is_open_for,
+    new_page,
+    parse_task,
+    task_line,
+    task_warnings,
+    with_keys,
+)
 from clawmem.vault.strict_yaml import parse_yaml
 
 PAGE = """---
@@ -139,3 +149,19 @@ def test_a_front_matter_that_does_not_end_is_named() -> None:
     with pytest.raises(Unreadable, match="does not end") as problem:
         read("---\ntitle: Release\nstate: done\n\n# Release\n")
     assert problem.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "line", "open_for"),
+    [
+        (Task("sail", "Sail home"), "open task, priority 3: Sail home", ["nobody", "anybody"]),
+        (Task("sail", "Sail: home", "working", "sea", "Ada Berg", 1),
+         "working task, priority 1, of sea, held by Ada Berg: Sail: home", ["ada", "anybody"]),
+        (Task("sail", "Sail home", "done", reason="In May."), "done task, priority 3: Sail home, In May.", []),
+    ],
+)  # fmt: skip
+def test_a_task_in_one_line_says_who_may_work_on_it(task: Task, line: str, open_for: list[str]) -> None:
+    assert task_line(task) == line
+    found = {"nobody": is_open_for(line, {"ben"}, True), "ada": is_open_for(line, {"ada"}, False)}
+    found["anybody"] = is_open_for(line, None, False)
+    assert [name for name, is_open in found.items() if is_open] == open_for

@@ -77,7 +77,7 @@ def test_a_decision_says_why_and_what_became_of_it(vault: Vault, caller: Caller)
     }
     _store(vault, caller, "Paint the hull with acrylic.", category="decision", details=details)
     text = _ask(vault, caller, "paint the hull").text
-    assert ", because It dries faster) rejected: oil paint; worked (dry in a day)" in text
+    assert ", worked 2026-11-20: dry in a day, because It dries faster, rejected oil paint)" in text
     assert "## Precedents" in text
 
 

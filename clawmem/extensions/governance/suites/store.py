@@ -308,8 +308,9 @@ def add_test(vault: Vault, caller: Caller, suite: str, reference: str, wish: Wis
         if any(each["description"] == description for each in record["tests"]):
             return AddedTest(path, description, None)
         record["tests"].append(test)
-        if record.get("metadata", {}).get("vault") == COPY:
-            record["metadata"]["now"] = stamp(caller.now)
+        metadata = record.get("metadata") or {}
+        if metadata.get("vault") == COPY:
+            metadata["now"] = stamp(caller.now)
         change = Change(
             subject_line("eval", suite, f"add a test: {description}"),
             {path: yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=118).encode()},

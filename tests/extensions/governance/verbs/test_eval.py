@@ -208,6 +208,12 @@ def test_a_failure_becomes_a_test_that_fails_until_it_is_mended(clawmem: Command
     assert clawmem("eval", "run", "regressions").code == 0
     compared = clawmem("eval", "compare", run, "regressions")
     assert (compared.code, compared.out.split("\t")[2:]) == (0, ["failed", "passed\n"])
+    head, test = (
+        "description: Mine\nmetadata:\ntests:\n- description: a\n",
+        "  vars: {question: b}\n  assert: [{type: is-json}]\n",
+    )
+    (vault_root / "governance/evals/own.yaml").write_text(head + test)
+    assert clawmem("eval", "add", "--suite", "own", "--from", "fail_0a", *words).code == 0, "its metadata are empty"
 
 
 def test_a_command_grades_only_after_a_person_allowed_it(
