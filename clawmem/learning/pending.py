@@ -265,7 +265,6 @@ def _sentences(work: WriteScope) -> Iterator[tuple[Event, Proposition]]:
     """Yield the unread messages with the sentence of each that a person may want to keep, newest first."""
     from clawmem.learning.rules.rules import candidate_in  # a task needs no rules, which take long to load
 
-
     vault = work.vault
     user, until = vault.settings.words("user.name"), stamp(work.caller.now - _GRACE)
     days = Surroundings(vault)
