@@ -24,7 +24,6 @@ from clawmem.learning.by_model.task import (
 )
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
 from clawmem.learning.reconciling.gate import judge, word_beginnings
-from clawmem.learning.rules.rules import candidate_in
 from clawmem.learning.unread import UNREAD, Readers, UnreadDay, after_cursor, ledger_paths, unread_days
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -264,6 +263,7 @@ def _candidates(work: WriteScope, filed: list[Proposal]) -> Iterator[Proposal]:
 
 def _sentences(work: WriteScope) -> Iterator[tuple[Event, Proposition]]:
     """Yield the unread messages with the sentence of each that a person may want to keep, newest first."""
+    from clawmem.learning.rules.rules import candidate_in  # a task needs no rules, which take long to load
 
     vault = work.vault
     user, until = vault.settings.words("user.name"), stamp(work.caller.now - _GRACE)
