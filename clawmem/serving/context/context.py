@@ -294,7 +294,8 @@ def _told_always(
     user is; outside of one what harms to forget, and all that is important where nothing is asked."""
     always = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
     if not wish.wanted.of_work:
-        others = realms_of_work(on.source, [candidate.n for candidate in always]) if wish.question else {}
+        elsewhere = wish.question and not (wish.wanted.reach and wish.wanted.reach.project)
+        others = realms_of_work(on.source, [candidate.n for candidate in always]) if elsewhere else {}
         return [candidate for candidate in always if candidate.n in found or candidate.n not in others]
     of_all = _for_task().for_work(on, items, promoted)
     if wish.at_work:

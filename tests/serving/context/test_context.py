@@ -499,7 +499,7 @@ def test_words_and_meaning_are_ranked_together_with_a_floor(vault: Vault, caller
         assert served("How do I configure nginx as a reverse proxy?", budget) == []
     change_setting(vault, caller, "semantic.model", "none")
     for budget in budgets:
-        assert "- Jane adopted a puppy (2026-11-21)" not in served("who has a dog?", budget)
+        assert "- Jane adopted a puppy (2026-11-21)" not in served("who cares for an animal?", budget)
 
 
 def test_what_was_said_is_given_in_the_order_in_which_it_was_said(vault: Vault, caller: Caller) -> None:
