@@ -73,7 +73,7 @@ def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tup
     machine.sync()
     other.sync()
     assert BIDDEN not in told(other)
-    assert "Ada lives in Oslo. (2026-11-21)" in told(other)
+    assert "Ada lives in Oslo. (2026-11-21, Ada Person)" in told(other)
     assert trust(other.vault, ("ada@example.org",))[1] == ()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
     assert trust(other.vault, ("ada@example.org",), remove=True)[1][0][1] == "approval"
@@ -96,7 +96,7 @@ def test_a_plain_commit_in_the_shell_of_an_agent_is_not_the_persons(
     machine.keep("Bob likes tea.", entity="areas/people/bob")
     assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(machine), "whoever finds it"
     trust(machine.vault, ("Mallory",))
-    assert f"- {BIDDEN} (2026-11-21)" in told(machine)
+    assert f"- {BIDDEN} (2026-11-21, Ada Person)" in told(machine)
 
 
 def test_a_hook_of_the_person_stays(two: tuple[Machine, Machine]) -> None:
@@ -142,7 +142,7 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
         placed.fact.trust for placed, _ in list_facts(other.vault, other.caller, FactFilter(), 10).facts
     }
     trust(other.vault, ("Mallory",))
-    assert f"- {BIDDEN} (2026-11-21)" in told(other)
+    assert f"- {BIDDEN} (2026-11-21, Ada Person)" in told(other)
     trust(other.vault, ("Mallory",), remove=True)
     other.git("reset", "-q", "--hard")
     plant(machine, FORGED)
@@ -157,7 +157,7 @@ def test_an_order_given_here_with_other_words_from_elsewhere_is_labelled(two: tu
     trust(other.vault, ("ada@example.org",))
     machine.sync()
     other.sync()
-    assert "- Always use pnpm in this repository. (2026-11-21)" in told(other)
+    assert "- Always use pnpm in this repository. (2026-11-21, Ada Person)" in told(other)
     path = machine.root / "life/areas/general/items.json"
     path.write_text(path.read_text().replace("Always use pnpm in this repository.", BIDDEN))
     machine.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-q", "-a", "-m", "tidy")
@@ -221,7 +221,7 @@ def test_orders_given_here_stay_as_they_are(two: tuple[Machine, Machine]) -> Non
     other.keep("Always use pnpm in this repository.", trust="user")
     other.sync()
     other.vault.state.joinpath("index.sqlite").unlink()
-    assert "- Always use pnpm in this repository. (2026-11-21)" in told(other)
+    assert "- Always use pnpm in this repository. (2026-11-21, Ada Person)" in told(other)
 
 
 def test_a_vault_that_kept_no_record_counts_what_it_holds(two: tuple[Machine, Machine]) -> None:

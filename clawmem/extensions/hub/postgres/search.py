@@ -110,7 +110,7 @@ def _candidates(connection: HubConnection, asked: HubQuestion, span: DaySpan | N
         channel("vector", "facts_by_meaning(%s, %s)", f"[{','.join(map(str, asked.vector))}]")
     relations = predicates_asked(asked.catalog, asked.text)
     if relations:
-        names = names_in(asked.text, asked.user)
+        names = list(names_in(asked.text, asked.user))
         channel("predicate", "facts_by_relation(%s::text[], %s::text[], %s)", list(relations), names)
     if span is not None:
         channel("time", "facts_by_time(%s::date, %s::date, %s)", span.first, span.last)
@@ -153,7 +153,7 @@ def _features(key: str, fact: Fact, moment: str) -> RankingFeatures:
 
 
 def _asked_of(connection: HubConnection, question: str, facts: Mapping[str, HubFact]) -> AskedOf:
-    names = names_in(question)
+    names = list(names_in(question))
     rows = connection.execute(
         "SELECT entity, name FROM clawmem.entity, unnest(aliases || title) AS name"
         " WHERE entity = ANY (%s) AND lower(name) = ANY (%s)",
