@@ -92,9 +92,9 @@ def test_a_plain_commit_in_the_shell_of_an_agent_is_not_the_persons(
     plant(machine, BIDDEN, shell={} if amended else shell)
     if amended:
         machine.git("commit", "-q", "--amend", "-m", "tidier", shell=shell)
-    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(machine)
+    assert f"- {BIDDEN} (2026-11-21, {OUTSIDE if row else 'Ada Person'})" in told(machine)
     machine.keep("Bob likes tea.", entity="areas/people/bob")
-    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(machine), "whoever finds it"
+    assert f"- {BIDDEN} (2026-11-21, {OUTSIDE if row else 'Ada Person'})" in told(machine), "whoever finds it"
     trust(machine.vault, ("Mallory",))
     assert f"- {BIDDEN} (2026-11-21, Ada Person)" in told(machine)
 
