@@ -118,9 +118,10 @@ class Transaction:
         changed = finish_scan(self.vault, scan)
         if not changed:
             return HandEdits({}, ())
+        from clawmem.vault.edits.copies import finish_renames
         from clawmem.vault.edits.hand_edits import check_edits  # imports every kind of file, and is rarely needed
 
-        edits = check_edits(self.vault, changed)
+        edits = check_edits(self.vault, finish_renames(self.vault, changed))
         if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
             forget_untracked(self.vault)
         if edits.good:
@@ -130,7 +131,8 @@ class Transaction:
                 def commit_found() -> HandEdits:
                     head = self.vault.head()
                     # Under this lock no git process changes files, so a second scan finds only edits by hand.
-                    found = check_edits(self.vault, finish_scan(self.vault, start_scan(self.vault)))
+                    changed = finish_scan(self.vault, start_scan(self.vault))
+                    found = check_edits(self.vault, finish_renames(self.vault, changed))
                     self._commit_edits(found.good, head)
                     return found
 

@@ -1,22 +1,25 @@
-"""Facts copied by hand. An id must be unique, so a copy is left unchanged and reported.
+"""Facts copied by hand. An id must be unique, so a copy is left unchanged and reported; a rename is completed.
 
 Facts that were moved by hand from file to file, and the places that are connected by such moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import ClawmemError, Refused
 from clawmem.model.facts.codec import parse_items
-from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.kinds import ITEMS_FILE, SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.entity import ITEMS, items_path, name_of_path
+from clawmem.model.records.entity import ITEMS, items_path, name_of_path, summary_path
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import write_file
 
 Files = Mapping[str, bytes | None]
+# A renamed file is compared with this many earlier versions.
+_VERSIONS = 200
 
 
 def find_in_head(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
@@ -83,6 +86,69 @@ def _dependent_files(
             stops = copied.get(place) or next(iter(refused))
             found.append((path, Refused(f"{path} waits for {stops}.", "Repair that file first.")))
     return found
+
+
+def finish_renames(vault: Vault, changed: Sequence[str]) -> tuple[str, ...]:
+    """Complete folder renames that git has interfered with, and return the edited files.
+
+    If others changed the facts of a renamed folder, a pull puts the old file back. Its contents are merged into the
+    renamed file, and the old file is deleted. If this is killed, the next command completes it.
+    """
+    edited = list(changed)
+    for old, new in _renames(vault, changed):
+        kept, removed = items_path(new), items_path(old)
+        merged = _merged(vault, kept, removed)
+        if merged is not None:
+            write_file(vault, kept, merged)
+            write_file(vault, removed, None)
+            edited.append(removed)
+    return tuple(edited)
+
+
+def _renames(vault: Vault, changed: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the old and new paths of entities whose folder was renamed, except for a file of facts that git put
+    back."""
+    head = vault.head().commit
+    fresh = [path for path in changed if file_kind(path) is ITEMS_FILE]
+    gone = [path for path in changed if file_kind(path) is SUMMARY_PAGE]
+    if not head or not fresh or not gone:
+        return []
+    found = []
+    for page in gone:
+        old = place_of(page)
+        source = items_path(old)
+        committed = vault.contents_at(head, [page, source])
+        if source in changed or None in committed.values() or vault.read(page) is not None:
+            continue
+        ids = _ids(source, committed[source])
+        targets = [place_of(path) for path in fresh if _is_copy(vault, head, path, ids)]
+        found += [(old, new) for new in targets if len(targets) == 1 and summary_path(new) in changed]
+    return found
+
+
+def _is_copy(vault: Vault, head: str, path: str, ids: set[str]) -> bool:
+    ids_now = _ids(path, vault.read(path))
+    return bool(ids_now) and ids_now <= ids and vault.contents_at(head, [path])[path] is None
+
+
+def _merged(vault: Vault, kept: str, removed: str) -> bytes | None:
+    """Return the facts of both files.
+
+    If the renamed file equals an old version of the other, nothing was removed from it, so the contents from git are
+    used. Otherwise the facts of both are kept.
+    """
+    from clawmem.model.merging.files import merge_file  # rarely needed
+
+    here, there = vault.read(kept), vault.read(removed)
+    commits = (
+        vault.git.run("log", f"-n{_VERSIONS}", "--format=%H", "HEAD", "--", f":(literal){removed}").decode().split()
+    )
+    if here in vault.git.read_blobs(f"{commit}:{removed}" for commit in commits).values():
+        return there
+    try:
+        return merge_file(kept, None, here, there).content
+    except ClawmemError:
+        return None
 
 
 def _ids(path: str, data: bytes | None) -> set[str]:
