@@ -136,7 +136,7 @@ def _appended(facts: Sequence[Fact], known: Sequence[str]) -> bool:
 def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
     gone = list(rows)
     if gone:
-        index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
+        index.engine.remove(Document(n, text_of_line(entity, line)) for n, line in gone)
         index.database.executemany("DELETE FROM claim WHERE entity = ? AND n = ?", ((entity, n) for n, _ in gone))
         for table in ("fact", "edge"):
             index.database.executemany(f"DELETE FROM {table} WHERE n = ?", ((n,) for n, _ in gone))
@@ -157,7 +157,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
             fresh += 1
             n = fresh
         text = search_text(entity, fact)
-        earlier = None if before is None else _text_of_line(entity, before)
+        earlier = None if before is None else text_of_line(entity, before)
         if earlier != text:
             new.append(Document(n, text))
             if earlier is not None:
@@ -248,7 +248,8 @@ def search_text(entity: str, fact: Fact) -> str:
     return " ".join(part for part in dict.fromkeys(parts) if part)
 
 
-def _text_of_line(entity: str, line: str) -> str:
+def text_of_line(entity: str, line: str) -> str:
+    """Return the words that find the fact of a line."""
     return search_text(entity, fact_from_record(json.loads(line)))
 
 

@@ -21,7 +21,7 @@ from clawmem.errors import NotFound, NotPermitted
 from clawmem.index.tables.keyword import COUNTS, KeywordEngine, Match, kept
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import FORGOTTEN, RETRACTED
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal, plain
 from clawmem.model.records.access import (
     ACCESS_HINT,
     GRANTS_PATH,
@@ -44,6 +44,8 @@ from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 IsOf = Callable[[Event], bool]  # whether a message is of a person
+_WORD = re.compile(r"[^\W_]+")
+_STEM = 4  # letters that tell a word, whatever its ending
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
 _ALL, _IN_PART = 2, 1  # what `shown` returns of a mark: all may be seen, or parts
@@ -269,6 +271,8 @@ class _Shown:
         self.events = {n for (n,) in database.execute(_HIDDEN_EVENTS)}
         marked = database.execute(f"SELECT n, mark FROM main.event INDEXED BY event_mark WHERE {_IN_PARTS}")
         self.pieces = {n: {n * SPREAD + PART + at for at in self.parts_of(mark) or ()} for n, mark in marked}
+        linked = database.execute("SELECT n FROM main.edge WHERE kind NOT IN ('related', 'superseded_by')")
+        self.linked = {n for (n,) in linked}
         self.columns = {
             name: [row[1] for row in database.execute(f"PRAGMA main.table_info({name})")] for name in _VIEWS
         }
@@ -328,8 +332,8 @@ def _restricted(index: Index, seen: _Shown) -> Iterator[None]:
         index.database = _Unhinted(database)  # type: ignore[assignment]
         index.is_restricted, index.is_cut = True, lambda mark: mark is not None and seen.shown(mark) == _IN_PART
         visible = (
-            lambda rows: {n for n in rows if seen.shows_fact(n)},
-            lambda pieces: _visible_pieces(database, pieces, seen),
+            lambda rows, words: {n for n in rows if seen.shows_fact(n) and _says(database, seen, n, words)},
+            lambda pieces, _: _visible_pieces(database, pieces, seen),
         )
         index.engine, index.passage_engine = map(_Permitted, engines, visible, seen.counts)
         yield
@@ -338,6 +342,17 @@ def _restricted(index: Index, seen: _Shown) -> Iterator[None]:
         index.engine, index.passage_engine = engines
         for name in _VIEWS:
             database.execute(f"DROP VIEW IF EXISTS temp.{name}")
+
+
+def _says(database: sqlite3.Connection, seen: _Shown, n: int, words: Sequence[str]) -> bool:
+    """Return whether what is shown of a fact has one of some words; the reasons of its links are not shown."""
+    if n not in seen.linked:
+        return True
+    from clawmem.index.tables.intake import text_of_line  # few facts have links
+
+    texts = [text_of_line(*row) for row in database.execute("SELECT entity, line FROM fact WHERE n = ?", (n,))]
+    stems = {word[:_STEM] for text in texts for word in _WORD.findall(plain(normal(text)))}
+    return any(stems.issuperset(part[:_STEM] for part in _WORD.findall(plain(normal(word)))) for word in words)
 
 
 def _visible_pieces(database: sqlite3.Connection, pieces: Collection[int], seen: _Shown) -> set[int]:
@@ -378,7 +393,10 @@ class _Permitted:
     """A keyword engine without the texts of some rows: it ranks, counts and knows the words of the others alone."""
 
     def __init__(
-        self, engine: KeywordEngine, visible: Callable[[Collection[int]], set[int]], counts: dict[Any, int]
+        self,
+        engine: KeywordEngine,
+        visible: Callable[[Collection[int], Sequence[str]], set[int]],
+        counts: dict[Any, int],
     ) -> None:
         self._engine = engine
         self._visible = visible
@@ -390,18 +408,18 @@ class _Permitted:
         wide = 2 * limit
         while True:
             found = self._engine.search(words, wide, thorough)
-            visible = self._visible([match.n for match in found])
+            visible = self._visible([match.n for match in found], words)
             if len(visible) >= limit or len(found) < wide:
                 return [match for match in found if match.n in visible][:limit]
             wide *= 4
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of some texts, as `KeywordEngine.search_among` does."""
-        return self._engine.search_among(self._visible(rows), words, limit)
+        return self._engine.search_among(self._visible(rows, words), words, limit)
 
     def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
         """Return those of some texts that have one of the words."""
-        return self._visible(self._engine.having(rows, words))
+        return self._visible(self._engine.having(rows, words), words)
 
     def terms(self, begin: str) -> list[str]:
         """Return the words that begin with some letters, of texts that the viewer may see."""
@@ -415,7 +433,7 @@ class _Permitted:
         wide = 2 * most
         while True:
             found = self._engine.rows(words, wide)
-            visible = len(self._visible(found))
+            visible = len(self._visible(found, words))
             if visible >= most or len(found) < wide:
                 return min(visible, most)
             wide *= 4

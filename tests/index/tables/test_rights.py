@@ -233,3 +233,5 @@ def test_links_between_facts_that_are_seen_are_shown_without_their_reasons(clawm
         shown = clawmem("--viewer", "clara", *verb)
         assert shown.code == 0 and tea in shown.out and health not in shown.out and "lungs" not in shown.out, verb
     assert f"-contradicts-> {milk}" in clawmem("--viewer", "clara", "graph", "neighbors", tea).out
+    assert tea not in clawmem("--viewer", "clara", "recall", "lungs", "--all").out, "nothing that is shown has the word"
+    assert tea in clawmem("recall", "lungs").out and tea in clawmem("--viewer", "clara", "recall", "greens").out
