@@ -94,7 +94,8 @@ class Wanted(NamedTuple):
     def fit(self, text: str, subject: str = "") -> float:
         """Return how much of the words a text says, from 0 to 1; names that its subject has are no part of it."""
         words = (*self.names, *self.rest)
-        left = [word for word in words if not places_of(word, subject, [word])]
+        near = [word for token in tokens_of(subject) for word in words if (closeness(word, token) or 0.0) >= EXAMPLE]
+        left = [word for word in words if word not in near and not places_of(word, subject, [word])]
         return _says(self, left or self.rest, text)
 
 

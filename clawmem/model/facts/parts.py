@@ -37,8 +37,12 @@ def without_part(text: str, named: Callable[[str, str], float], least: float) ->
     verb = _verb(first) if first else None
     if verb is None:
         return None
-    subject = " ".join(first[:verb])
-    scores = [named(part, subject) for part in parts]
+    begin: Sequence[str] = first[:verb]
+    named_parts = parts
+    if _form(parts[1], first, verb) == "noun":  # of "I speak German and Dutch" both are spoken
+        begin = _to_object(first, verb, parts[1])
+        named_parts = [" ".join(first[len(begin) :]), *parts[1:]]
+    scores = [named(part, " ".join(begin)) for part in named_parts]
     at = scores.index(max(scores))
     others = [*scores[:at], *scores[at + 1 :]]
     if scores[at] < least or scores[at] - max(others) < _LEAST_CLEAR:

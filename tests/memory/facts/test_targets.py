@@ -131,3 +131,10 @@ def test_another_spelling_that_is_left_is_named(clawmem: Command) -> None:
     clawmem("remember", "Jose has the keys.")
     clawmem("remember", "Josef has a boat.")
     assert "and left: José\n" in clawmem("forget", "Jose", "--yes").err
+
+
+@pytest.mark.parametrize("words", ["that I am allergic to penicillin", "my penicillin allergy"])
+def test_the_last_thing_of_a_list_goes_alone(clawmem: Command, words: str) -> None:
+    clawmem("remember", "I am allergic to peanuts and penicillin.")
+    assert clawmem("forget", words, "--yes").code == 0
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["I am allergic to peanuts."]
