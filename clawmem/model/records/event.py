@@ -158,8 +158,8 @@ _TAKES_BACK = re.compile(
     r"streich das|ignorier das|warte\W+(?:nein|doch(?! bitte))|borra eso|espera\W+no|annule ça|attends?\W+non)\b"
     + _ALONE
     + "|"
-    r"(?:ignore|disregard) what i (?:just )?said\b|i (?:take that back|misspoke|misread|mistyped)\b|"
-    r"wait\W+(?:(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b|i was wrong)|"
+    r"(?:ignore|disregard) what i (?:just )?said\b|i (?:take that back|misspoke|mistyped)\b|"
+    r"wait\W+(?:(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b(?![^.!]*\?)|i was wrong)|"
     r"ich nehme das zurück|olvida lo que dije)",
     re.IGNORECASE,
 )

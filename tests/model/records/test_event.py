@@ -47,6 +47,7 @@ def test_of_tools_only_prose_is_shown_and_of_systems_nothing(role: str, kind: st
     ("text", "back"),
     [
         ("Actually, scratch that, keep 51. I misread the price list.", True), ("No wait, still Stripe.", True),
+        ("Wait, it stays in Oslo?", False), ("I misread the docs of pandas.", False),
         ("Wait, no, it is Tuesday.", True), ("sorry, I misspoke", True), ("Streich das, es bleibt bei 51.", True),
         ("Ignore what I just said.", True), ("Espera, no, son 51.", True),
         ("Wait, still failing.", False), ("Wait, no problem, go on.", False), ("That's wrong, 54, not 51.", False),
