@@ -95,7 +95,7 @@ BREAKS = {
         "clawmem.faces.verbs is not allowed to import clawmem.faces.cli",
     ),
     "a verb prints": Break("silent", "faces/verbs/note.py", "import sys", "clawmem.faces.verbs.note -> sys"),
-    "an act draws": Break("terminal", "memory/pages/notes.py", "import rich", "clawmem.memory.pages.notes -> rich"),
+    "an act draws": Break("terminal", "learning/ingest.py", "import rich", "clawmem.learning.ingest -> rich"),
     "an act opens SQLite": Break(
         "sql", "memory/facts/remember.py", "import sqlite3", "clawmem.memory.facts.remember -> sqlite3"
     ),

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed, NotFound
 from clawmem.extension import answer_of
+from clawmem.heartbeat.reports import replacement_line
 from clawmem.index.tables.background import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
@@ -29,7 +30,6 @@ from clawmem.learning.by_model.telemetry import (
 )
 from clawmem.learning.pending import DEFAULT_TOKENS, pending
 from clawmem.learning.promote import PromoteResult, apply_promotion, promotion_tasks
-from clawmem.learning.report import replacement_line
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
 from clawmem.learning.unread import reader_of
 from clawmem.llm.budget import Account

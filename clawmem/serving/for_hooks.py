@@ -37,9 +37,8 @@ from clawmem.model.records.entity import kind_of, title_of, visible_owners
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
-from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, conflicts_of_facts, recall_in
-from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit, RecallResult
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit, RecallResult, brief
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

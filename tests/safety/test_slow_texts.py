@@ -27,7 +27,7 @@ from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
-from clawmem.memory import checked_start
+from clawmem.memory import allowed_commands as checked_start
 from clawmem.memory.facts import redact as leftovers
 from clawmem.model.facts import fact, gates
 from clawmem.model.facts.catalog import Catalog
@@ -156,8 +156,8 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.extensions.governance.principle", "source"): lambda: [r"\bprint\("],
     ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
-    ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
-    ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
+    ("clawmem.memory.allowed_commands", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
+    ("clawmem.memory.allowed_commands", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.review", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.entities", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.reconciling.round", "names"): lambda: [r"\b(?:boat|the boat)\b"],

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
     from clawmem.faces.parts.filters import PointInTime
     from clawmem.serving.context.units import ContextResult
-    from clawmem.serving.recall.brief import Brief
+    from clawmem.serving.recall.result import Brief
 
     Text = TypeVar("Text", bound=Brief | ContextResult)
 

@@ -209,7 +209,7 @@ def _words_of_verb(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pair
 
 
 def _tasks(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    from clawmem.memory.tasks import list_tasks
+    from clawmem.work.tasks import list_tasks
 
     return [(task.slug, task.title) for task in list_tasks(runtime.vault()).tasks]
 

@@ -60,7 +60,7 @@ from clawmem.serving.recall.result import (
 
 if TYPE_CHECKING:
     from clawmem.serving.context.units import ContextResult
-    from clawmem.serving.recall.brief import Brief
+    from clawmem.serving.recall.result import Brief
 
 ALL = "all"
 _USER, _NOTE = "user", "note"
@@ -154,7 +154,7 @@ def recall(
         return text
 
     def of_vault(hot: bool) -> Brief | ContextResult:
-        from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
+        from clawmem.serving.recall.result import brief  # lines alone need no text for a prompt
 
         room = budget or here.vault.settings.whole("context.budget")
         short = None if budget or evidence or hot else brief(result, room)

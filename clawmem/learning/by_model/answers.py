@@ -12,11 +12,20 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.sentences import THE_USER
-from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
-from clawmem.learning.by_model.grounding import NOT_CLEAR, find_quote, heard, is_about, unsaid, with_names, with_titles
+from clawmem.learning.by_model.grounding import (
+    NOT_CLEAR,
+    day_of_when,
+    find_quote,
+    heard,
+    is_about,
+    is_bare_weekday,
+    unsaid,
+    with_names,
+    with_titles,
+)
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.reconciling.gate import is_vague
-from clawmem.learning.reconciling.predicates import predicate_name
+from clawmem.learning.reconciling.reconcile import predicate_name
 from clawmem.learning.rules.clauses import start_day, without_value_as_start
 from clawmem.learning.rules.language import SMALL
 from clawmem.model.facts.catalog import Catalog, canonical_predicate

@@ -6,6 +6,8 @@ search those that are as `init` writes them.
 Check the hooks of agent harnesses: the last call of each must have done its work in time.
 
 Check that the vault has a record of every redaction in its history.
+
+Check that the index equals a rebuild from HEAD.
 """
 
 from __future__ import annotations
@@ -14,16 +16,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import cache
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import clawmem
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh.comparison import build_reference_index, find_difference
+from clawmem.index.refresh.refresh import is_index_damage, open_index
+from clawmem.index.search.graph import check_edges
 from clawmem.index.search.proven import IndexedFiles
-from clawmem.index.tables.store import UNREADABLE, index_path, open_store
-from clawmem.memory.health.checks.derived import expected_at_head, index_problems
-from clawmem.memory.health.checks.ledger import learning_problems
+from clawmem.index.tables.contents import (
+    event_ids,
+    fact_lines,
+    searchable_facts,
+    sqlite_problem,
+    summary_names,
+)
+from clawmem.index.tables.schema import check_passages, check_total
+from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
+from clawmem.memory.health.checks.facts import CheckedFact
+from clawmem.memory.health.checks.ledger import EventIds, learning_problems
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.reading import (
     SEARCH_SECONDS,
@@ -53,11 +66,14 @@ from clawmem.memory.health.checks.tree import (
 )
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
+from clawmem.model.facts.codec import fact_to_line, parse_items
+from clawmem.model.facts.fact import Fact
 from clawmem.model.history.redaction import RECORD, records_of
-from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
+from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
@@ -66,6 +82,155 @@ from clawmem.vault.exchange.create import template_files
 from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
+
+_MAX_SHOWN = 3
+_PLACE = ".git/clawmem/index.sqlite"
+
+
+class ExpectedIndex(NamedTuple):
+    """The expected content of the index: entity and digest of each fact, entities with a summary, and sorted hashes of
+    the event ids. `proven` are entities whose rows give exactly their files, with their facts by row."""
+
+    lines: frozenset[tuple[str, str]]
+    entities: frozenset[str]
+    events: Sequence[int]
+    proven: frozenset[str] = frozenset()
+    rows: Mapping[int, Fact] = {}
+
+
+def expected_at_head(
+    vault: Vault, facts: Iterable[CheckedFact], events: EventIds, owned: Iterable[str], waiting: Iterable[str]
+) -> ExpectedIndex:
+    """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
+    changed = set(waiting)
+    lines = {
+        (checked_fact.entity, _digest(fact_to_line(checked_fact.fact)))
+        for checked_fact in facts
+        if checked_fact.path not in changed
+    }
+    entities = {name_of_path(path) or "" for path in owned if file_kind(path) is SUMMARY_PAGE and path not in changed}
+    more: set[str] = set()
+    head = vault.head().commit
+    if head and changed:
+        for path, data in vault.contents_at(head, sorted(changed)).items():
+            if data is not None:
+                _add(path, data, lines, entities, more)
+    ids = sorted([*events.digests(changed), *map(hash, more)])
+    return ExpectedIndex(frozenset(lines), frozenset(entities - {""}), [number for number, _ in groupby(ids)])
+
+
+def _digest(line: str) -> str:
+    """Return the id in the line of a fact and the hash of the line: a large vault has many lines."""
+    return f"{line[8:21]} {hash(line)}"
+
+
+def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
+    name, kind = name_of_path(path) or path, file_kind(path)
+    try:
+        if kind is ITEMS_FILE:
+            lines.update((name, _digest(fact_to_line(fact))) for fact in parse_items(data, path))
+        elif kind is SUMMARY_PAGE:
+            entities.add(name)
+        elif kind is LEDGER_DAY:
+            ids.update(event.id for event in parse_events(data, path))
+    except ClawmemError:
+        return  # the index skips such a file too, and reports it
+
+
+def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
+    """Yield the differences of the updated index from a rebuild; nothing if there is no index.
+
+    With `full`, the index is rebuilt in memory, and every row and word is compared."""
+    if not index_path(vault).exists():
+        return
+    index = open_store(vault)
+    if index is None:
+        message = "The index has another version, engine or boot id, or is damaged; the next command rebuilds it."
+        yield HealthProblem(INFO, "index", _PLACE, None, message, fixable=True)
+        return
+    try:
+        if index.head() != vault.head().commit:
+            index.close()
+            index = open_index(vault)
+        clean = True
+        for problem in _compared(index, expected):
+            clean = False
+            yield problem
+        if clean:
+            _check_seals(index, expected.rows)
+        if clean and full:
+            yield from _rebuilt(vault, index)
+    except (ClawmemError, OSError):
+        raise
+    except Exception as damage:
+        if not is_index_damage(index, damage):
+            raise
+        yield _index_problem(f"it cannot be read ({damage})")
+    finally:
+        index.close()
+
+
+def _check_seals(index: Index, known: Mapping[int, Fact]) -> None:
+    check_edges(index, known)  # reads every fact and checks its checksum
+    check_total(index)
+    check_passages(index)
+
+
+def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
+    commit = index.head()
+    if commit is None:
+        return
+    wanted = build_reference_index(vault, commit)
+    try:
+        found = find_difference(index, wanted)
+    finally:
+        wanted.close()
+    if found:
+        yield _index_problem(found)
+
+
+def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
+    problem = sqlite_problem(index)
+    if problem is not None:
+        yield _index_problem(f"SQLite says: {problem}")
+        return
+    every = [(name, _digest(line)) for name, line in fact_lines(index)]
+    rows = [row for row in every if row[0] not in expected.proven]
+    found = frozenset(rows)
+    yield from _differences("facts", expected.lines, found)
+    if len(rows) != len(found):
+        yield _index_problem(f"{len(rows) - len(found)} facts are in it twice")
+    yield from _differences("entities", expected.entities, summary_names(index))
+    yield from _event_differences(index, expected.events)
+    words = searchable_facts(index)
+    if words not in (None, len(every)):
+        yield _index_problem(f"keyword search knows {words} texts of {len(every)} facts")
+
+
+def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
+    missing, surplus = wanted - found, found - wanted
+    if missing or surplus:
+        shown = ", ".join(_describe(value) for value in sorted(missing | surplus, key=str)[:_MAX_SHOWN])
+        yield _index_problem(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
+
+
+def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthProblem]:
+    found = sorted(map(hash, event_ids(index)))
+    if found == wanted:
+        return
+    missing, surplus = set(wanted).difference(found), set(found).difference(wanted)
+    named = (event_id for event_id in event_ids(index) if hash(event_id) in surplus)
+    shown = f" ({', '.join(islice(named, _MAX_SHOWN))})" if surplus else ""
+    yield _index_problem(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
+
+
+def _describe(value: object) -> str:
+    return f"{value[0]} {value[1].partition(' ')[0]}" if isinstance(value, tuple) else str(value)
+
+
+def _index_problem(why: str) -> HealthProblem:
+    return HealthProblem(ERROR, "index", _PLACE, None, f"The index differs from a rebuild: {why}.", fixable=True)
+
 
 STATE = "doctor.json"
 

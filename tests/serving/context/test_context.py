@@ -29,9 +29,9 @@ from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context, context_in
 from clawmem.serving.context.hits import ContextRequest
 from clawmem.serving.context.units import ContextResult
-from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import brief
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.needs import needs_local_model

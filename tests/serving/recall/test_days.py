@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from clawmem.index.search.channels import FactFilter, is_within
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message

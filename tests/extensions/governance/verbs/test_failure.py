@@ -14,7 +14,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.failure import LOG_PATH, MODES_PATH
 from clawmem.review.review import approve, list_proposals, reject
 from clawmem.vault.vault import Vault
-from clawmem.work.guardrails import add_guardrail, list_guardrails
+from clawmem.work.session_end_records import add_guardrail, list_guardrails
 from tests.conftest import NOW
 
 

@@ -7,8 +7,8 @@ from clawmem.index.tables.background import exact_counter
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import brief
 from clawmem.vault.vault import Vault
 
 

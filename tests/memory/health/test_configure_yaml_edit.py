@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Refused, Unreadable
-from clawmem.memory.yaml_edit import with_value
+from clawmem.memory.health.configure import with_value
 
 FILE = "clawmem.yaml"
 PLAIN = """# top

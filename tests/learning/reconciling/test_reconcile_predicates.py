@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.reconciling.predicates import (
+from clawmem.learning.reconciling.reconcile import (
     is_lasting,
     map_predicate,
     predicate_name,

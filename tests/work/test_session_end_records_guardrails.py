@@ -16,7 +16,7 @@ from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import approve, list_proposals
 from clawmem.vault.vault import Vault
-from clawmem.work.guardrails import AddedGuardrail, add_guardrail, list_guardrails, show_guardrail
+from clawmem.work.session_end_records import AddedGuardrail, add_guardrail, list_guardrails, show_guardrail
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.start import start_session
 from tests.conftest import NOW, Command

@@ -9,9 +9,9 @@ import pytest
 
 from clawmem.errors import AmbiguousId, NotFound, Refused, Unreadable
 from clawmem.memory.proposals import read_proposals
-from clawmem.memory.tasks import find_task, list_tasks, move_task
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import find_task, list_tasks, move_task
 from tests.conftest import Command
 
 GOOD = "---\ntitle: {title}\npriority: {priority}\n---\n"

@@ -9,8 +9,8 @@ import pytest
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.review.agreement import agreement
 from clawmem.review.review import approve, reject
+from clawmem.review.reviewers import agreement
 from clawmem.vault.vault import Vault
 
 
