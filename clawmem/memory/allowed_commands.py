@@ -252,7 +252,7 @@ def find_program(word: str, folder: Path, path: str) -> str:
     if "/" in word:
         found = word
     else:
-        candidates = (str(Path(other_word, word)) for other_word in path.split(os.pathsep))
+        candidates = (str(Path(each, word)) for each in path.split(os.pathsep))
         found = next((candidate for candidate in candidates if _is_executable(Path(candidate))), "")
         if not found:
             raise NotFound(
@@ -377,7 +377,7 @@ def allow_command(vault: Vault, command: AllowedCommand) -> None:
     change_allowed(
         vault,
         "evaluate allow",
-        lambda items: [*(other_command for other_command in items if other_command.id != command.id), command],
+        lambda items: [*(each for each in items if each.id != command.id), command],
     )
 
 
@@ -506,7 +506,7 @@ def _interpreters(script: str, folder: Path, path: str, depth: int) -> Iterator[
         return  # `_pinned` names the problem
     if first is None or depth >= _DEEPEST:
         return
-    words = [other_word for other_word in first.split() if not other_word.startswith("-") and "=" not in other_word]
+    words = [word for word in first.split() if not word.startswith("-") and "=" not in word]
     for word in words[:2] if words and words[0].rpartition("/")[2] == "env" else words[:1]:
         found = find_program(word, folder, path)
         yield found

@@ -193,18 +193,8 @@ def _resting(index: Index, start: PlacedFact, depth: int | None) -> Iterator[Dep
         at += 1
         edges = _edges(index, level, seen)
         if at == 1:
-            named = [
-                other_placed
-                for other_placed in facts_naming(index, start.fact.id)
-                if _only_named(other_placed, start.fact.id)
-            ]
-            edges.update(
-                {
-                    other_placed.fact.id: (start.fact.id, NAMED)
-                    for other_placed in named
-                    if other_placed.fact.id not in edges
-                }
-            )
+            named = [placed for placed in facts_naming(index, start.fact.id) if _only_named(placed, start.fact.id)]
+            edges.update({placed.fact.id: (start.fact.id, NAMED) for placed in named if placed.fact.id not in edges})
         facts = served_facts(index, edges)
         seen |= edges.keys()
         level = []

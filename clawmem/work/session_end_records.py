@@ -115,7 +115,7 @@ def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope
     items += [f"{each.says} It waits for a person: `clawmem review show {each.id}`" for each in harmful]
     waiting = {remembered_fact.fact.id for remembered_fact in facts}
     proposals = [
-        *(other_proposal for other_proposal in screen.proposals if other_proposal.id not in waiting),
+        *(proposal for proposal in screen.proposals if proposal.id not in waiting),
         *proposals,
         *harmful,
     ]
@@ -125,9 +125,9 @@ def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope
 
 def joined(changes: Sequence[Change], change: Change) -> Change:
     """Return one change that does all of them; the last one gives the subject and the author."""
-    writes = {path: data for other_change in (*changes, change) for path, data in other_change.writes.items()}
-    rows = [row for other_change in changes for row in other_change.trailers if row[0] != "Clawmem-Op"]
-    body = "\n".join(f"- {other_change.subject}" for other_change in changes[:50])
+    writes = {path: data for each in (*changes, change) for path, data in each.writes.items()}
+    rows = [row for change in changes for row in change.trailers if row[0] != "Clawmem-Op"]
+    body = "\n".join(f"- {change.subject}" for change in changes[:50])
     return change._replace(
         writes=writes, trailers=tuple(dict.fromkeys((*change.trailers, *rows))), body=change.body or body
     )

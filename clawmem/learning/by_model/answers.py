@@ -150,10 +150,8 @@ def parse_answer(
     read = frozenset(number for label in answer.get("read", ()) if (number := reader.number(label)) is not None)
     by_piece = tuple(map(tuple, reader.by_piece))
     facts = frozenset(number for number, found in enumerate(by_piece) if found)
-    dropped = frozenset(other_fact.number for other_fact in reader.rejected if other_fact.number is not None)
-    rejected = tuple(
-        other_fact._replace(given=reader.without_numbers(other_fact.given)) for other_fact in reader.rejected
-    )
+    dropped = frozenset(fact.number for fact in reader.rejected if fact.number is not None)
+    rejected = tuple(fact._replace(given=reader.without_numbers(fact.given)) for fact in reader.rejected)
     return ParsedAnswer(by_piece, rejected, more, more | read | facts | dropped)
 
 
@@ -517,11 +515,7 @@ def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
     weekday that comes again ("Fridays") is none."""
     message = _said(task.shown[number])
     replaced = {change["id"] for change in fact["changes"] if change["how"] == "replace"}
-    olds = [
-        other_fact.statement
-        for other_fact in task.known
-        if other_fact.target in replaced or other_fact.label in replaced
-    ]
+    olds = [fact.statement for fact in task.known if fact.target in replaced or fact.label in replaced]
     coming = (
         any(
             (day.day or "") > message.isoformat() and not is_bare_weekday(old, day)
@@ -638,11 +632,7 @@ def _person_talking(task: ReadingTask, number: int) -> str:
     names = {piece.speaker}
     if piece.role != "user":
         session = piece.event.session
-        names = {
-            other_piece.speaker
-            for other_piece in task.shown
-            if other_piece.role == "user" and other_piece.event.session == session
-        }
+        names = {piece.speaker for piece in task.shown if piece.role == "user" and piece.event.session == session}
     name = names.pop() if len(names) == 1 else ""
     return "User" if not name or normal(name) == normal("the user") else name
 

@@ -189,11 +189,7 @@ def _by_words(text: str, wanted: Day, message: date) -> bool:
     months = {_MONTHS[word] for word in words if word in _MONTHS}
     if wanted.day is None:
         near = abs((year - message.year) * 12 + wanted.month - message.month) <= 1 and _NEXT.search(text)
-        return (
-            wanted.month in months
-            or bool(near)
-            or wanted.month in {other_day.month for other_day in _read(text, message)}
-        )
+        return wanted.month in months or bool(near) or wanted.month in {day.month for day in _read(text, message)}
     if wanted.month in months and str(wanted.day) in numbers_in(text):
         return True
     try:
@@ -211,7 +207,7 @@ def _by_words(text: str, wanted: Day, message: date) -> bool:
         or (
             abs(away) <= _WITHIN_MONTH
             and any(str(wanted.day) in match.groups() for match in _NUMBERED.finditer(text))
-            and wanted.day not in {other_day.day for other_day in _read(text, message)}
+            and wanted.day not in {day.day for day in _read(text, message)}
         )
     )  # fmt: skip
 
@@ -489,11 +485,11 @@ def _name_said(word: str, before: str, known: Heard) -> bool:
         return True
     if key.endswith("s") and key[:-1] in known.words:  # PDFs, APIs: too short for stems
         return True
-    if _SHORT.get(key, "\0") in known.words or any(_same_stem(key, other_word) for other_word in known.words):
+    if _SHORT.get(key, "\0") in known.words or any(_same_stem(key, word) for word in known.words):
         return True
-    if key in WEEKDAYS and any(WEEKDAYS.get(other_word) == WEEKDAYS[key] for other_word in known.words):
+    if key in WEEKDAYS and any(WEEKDAYS.get(word) == WEEKDAYS[key] for word in known.words):
         return True
-    if key in known.known and any(_near(key, other_word) for other_word in known.words):
+    if key in known.known and any(_near(key, word) for word in known.words):
         return True
     return known.german and _is_common_noun(word, before)
 

@@ -290,9 +290,7 @@ def reconcile_named(
     hows = {key: how for key, how in hows.items() if key not in lossy}
     for how, outcome, reason in _NAMED_CHANGES:
         if how in hows.values():
-            targets = (
-                [key for key, other_how in hows.items() if other_how != "same"] if how != "same" else list(hows)[:1]
-            )
+            targets = [key for key, how in hows.items() if how != "same"] if how != "same" else list(hows)[:1]
             return ReconcileDecision(outcome, tuple(targets), reason)
     return None
 

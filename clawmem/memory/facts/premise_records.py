@@ -143,7 +143,7 @@ def _recorded(
             continue
         now = parse_items(writes[path] or b"", path) if path in writes else work.facts(entity)
         new = {fact.id: fact for fact in items}
-        writes[path] = render_items(new.get(other_fact.id, other_fact) for other_fact in now)
+        writes[path] = render_items(new.get(fact.id, fact) for fact in now)
         later[path].update(new)
         for fact in items:
             view.put(fact, entity)

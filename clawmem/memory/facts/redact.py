@@ -150,7 +150,7 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
             raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
         day = ledger_path(day_of(event.timestamp))
         others = parse_events(vault.read(day) or b"", day)
-        lines = [other_event.text for other_event in others if line_of(other_event) == event.id]
+        lines = [each.text for each in others if line_of(each) == event.id]
         marks = [mark_from((other.metadata or {}).get(MARK)) for other in others if marked_by(other) == event.id]
         proposals = (each for each in read_proposals(vault).proposals if each.source_event == event.id)
         lines += [text for proposal in proposals for text in stated_by(proposal)]

@@ -429,26 +429,24 @@ def _git_problems(
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
     problems = [
-        _as_deleted(other_problem)
-        if other_problem.check == "entity-files" and other_problem.path in waiting
-        else other_problem
-        for other_problem in problems
+        _as_deleted(problem) if problem.check == "entity-files" and problem.path in waiting else problem
+        for problem in problems
     ]
     if lost:
         # The remaining checks need git, which cannot answer.
         whole = set(reading.tree.owned) - {*waiting, *altered}
         return [
-            *(other_problem for other_problem in problems if other_problem.path not in lost),
+            *(problem for problem in problems if problem.path not in lost),
             *lost_problems(lost, whole),
         ], True
     problems += _last_readable(
         vault,
-        {other_problem.path for other_problem in problems if other_problem.severity == ERROR} - set(waiting),
+        {problem.path for problem in problems if problem.severity == ERROR} - set(waiting),
         in_head,
     )
-    named = {other_problem.path for other_problem in problems if other_problem.severity != INFO}
+    named = {problem.path for problem in problems if problem.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
-    if not any(other_problem.severity == ERROR and other_problem.check in _BREAKS_INDEX for other_problem in problems):
+    if not any(problem.severity == ERROR and problem.check in _BREAKS_INDEX for problem in problems):
         other = reading.broken | reading.indexed
         facts = [fact for fact in reading.facts if fact.path not in other]
         expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, {*waiting, *altered})

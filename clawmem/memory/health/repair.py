@@ -63,19 +63,15 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
     The start of the transaction removes stale locks and completes an interrupted change. If the vault cannot be
     changed, a notice says why.
     """
-    wanted = [other_problem for other_problem in problems if other_problem.fixable]
+    wanted = [problem for problem in problems if problem.fixable]
     try:
         _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            restored = (
-                restore_unreadable(work)
-                if any(other_problem.check == "items" for other_problem in wanted)
-                else Restored()
-            )
+            restored = restore_unreadable(work) if any(problem.check == "items" for problem in wanted) else Restored()
             commits = (*restored.commits, *_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
             remove_partial_files(vault)
             notices = (*work.notices, *restored.notices)
-        if any(other_problem.check == "index" for other_problem in wanted):
+        if any(problem.check == "index" for problem in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
         return (), (f"nothing was repaired: {problem.message}",)

@@ -221,7 +221,7 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
             raise
         if value in matches:
             return value
-        prefix = next(other_prefix for other_prefix in prefixes if matches[0].startswith(other_prefix))
+        prefix = next(prefix for prefix in prefixes if matches[0].startswith(prefix))
         return check_prefix(value, prefix, matches[0], FACT_PREFIX)
 
 

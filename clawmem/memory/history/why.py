@@ -175,11 +175,7 @@ def find_chain(index: Index, fact_id: str) -> list[PlacedFact]:
         fact = found[current].fact
         after = [fact.superseded_by] if fact.superseded_by else []
         beside = [each.fact for each in facts_naming(index, current)]
-        named = [
-            other_fact.id
-            for other_fact in beside
-            if other_fact.superseded_by == current or current in replaced_facts(other_fact)
-        ]
+        named = [fact.id for fact in beside if fact.superseded_by == current or current in replaced_facts(fact)]
         queue += [*after, *replaced_facts(fact), *named]
     return [known[fact.id] for fact in chain_of(fact_id, {key: each.fact for key, each in known.items()})]
 

@@ -126,9 +126,7 @@ def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence
     merged = plan.merged
     received = [f"- {line}" for line in subjects]
     decided = [f"- {conflict.says}" for conflict in merged.conflicts]
-    decided += [
-        f"- {other_id.old} was the id of two facts; one of them is {other_id.new} now" for other_id in merged.renamed
-    ]
+    decided += [f"- {each.old} was the id of two facts; one of them is {each.new} now" for each in merged.renamed]
     decided += [f"- {twin.other} says the same as {twin.kept}, which is current for both" for twin in merged.twins]
     body = "\n".join(["Received:", *received, *(["", _DECIDED, *decided] if decided else [])])
     facts = [conflict.fact for conflict in merged.conflicts if conflict.fact]

@@ -198,7 +198,7 @@ def _read(
     on: TierCounts, wish: ContextRequest, rows: set[int], shares: Mapping[int, float], at_pass: int
 ) -> list[ScopedFact]:
     placed = facts_in_rows(on.source, sorted(tiers_of(on, rows))) if rows else {}
-    return [_scored(n, other_placed, wish, shares.get(n, 0.0), at_pass) for n, other_placed in placed.items()]
+    return [_scored(n, each, wish, shares.get(n, 0.0), at_pass) for n, each in placed.items()]
 
 
 def _scored(n: int, placed: PlacedFact, wish: ContextRequest, match: float, at_pass: int) -> ScopedFact:

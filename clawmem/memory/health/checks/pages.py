@@ -88,12 +88,10 @@ def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[st
     """
     bearers: dict[str, list[str]] = {}
     for name in sorted(aliases):
-        for alias in dict.fromkeys(
-            other_alias.lower() for other_alias in aliases[name] if is_entity_name(other_alias.lower())
-        ):
+        for alias in dict.fromkeys(alias.lower() for alias in aliases[name] if is_entity_name(alias.lower())):
             bearers.setdefault(alias, []).append(name)
     for alias, names in sorted(bearers.items()):
-        others = [other_name for other_name in names if other_name != alias]
+        others = [name for name in names if name != alias]
         if others and (alias in entities or len(others) > 1):
             meant = f"leads to {alias} itself" if alias in entities else "could mean any of them"
             message = f"The alias '{alias}' of {' and '.join(others)} {meant}: remove it, or move one of them."
