@@ -16,7 +16,7 @@ from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import pending
 from clawmem.memory.access import known_access, mark, seen_by
 from clawmem.memory.facts.redact import RedactTarget, redact
-from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.checks import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.proposals import read_proposals

@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.memory.entities.entities import archive_entity
 from clawmem.memory.facts.revise import merge, retract
-from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.checks import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.draft import draft_from_record

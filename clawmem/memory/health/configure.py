@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import PERSON_RUNS, ExtensionUnusable, NotFound, NotPermitted, Refused, StorageFailed
 from clawmem.extension import ACCEPTED_FILE, GROUP, OWN, extensions, load_foreign, named, read_accepted
 from clawmem.llm.choice import missing_model_part
-from clawmem.memory.health.checks.problem import WARNING, HealthProblem
+from clawmem.memory.health.checks import WARNING, HealthProblem
 from clawmem.memory.permission import check_may_write
 from clawmem.model.language.text import check_visible
 from clawmem.model.pages.summary import yaml_scalar

@@ -1,7 +1,6 @@
 """Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair.
 
-Files in which the last check found nothing, and that are still the same, are not read again. The first check does not
-search those that are as `init` writes them.
+Files in which the last check found nothing, and that are still the same, are not read again.
 
 Check the hooks of agent harnesses: the last call of each must have done its work in time.
 
@@ -35,13 +34,12 @@ from clawmem.index.tables.contents import (
 )
 from clawmem.index.tables.schema import check_passages, check_total
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.ledger import EventIds, learning_problems
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.reading import (
-    SEARCH_SECONDS,
     VaultContent,
-    VaultSecretSearch,
+    credential_problems,
     files_to_search,
     read_vault,
     reading_problems,
@@ -78,7 +76,6 @@ from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.exchange.create import template_files
 from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
@@ -268,16 +265,9 @@ def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, froz
     return commit, frozenset(same)
 
 
-def files_of_template(vault: Vault) -> frozenset[str]:
-    """Return the files that are as `init` writes them. No check of a file finds anything in these."""
-    with suppress(ClawmemError, OSError):
-        return frozenset(path for path, data in template_files() if vault.read(path) == data)
-    return frozenset()
-
-
-def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem], unread: Collection[str]) -> None:
-    """Store that everything in HEAD was checked but the files with a problem and the `unread` ones."""
-    left = sorted({*unread, *(problem.path for problem in problems if problem.path is not None)} & now.blobs.keys())
+def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem]) -> None:
+    """Store that everything in HEAD was checked but the files with a problem."""
+    left = sorted({problem.path for problem in problems if problem.path is not None} & now.blobs.keys())
     with suppress(OSError, ClawmemError):  # a vault that cannot be written was checked all the same
         vault.keep(STATE, {"version": _program(), "commit": now.head, "left": left})
 
@@ -363,8 +353,6 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
         committed = _committed(vault)
         since, unchanged = unchanged_files(vault, committed) if committed and not full else (None, frozenset())
         indexed = indexed_files(vault, committed.blobs) if committed and unchanged else None
-        if since is None and not full:
-            unchanged = files_of_template(vault)
         try:
             reading = read_vault(vault, unchanged, indexed)
         except UNREADABLE:
@@ -381,14 +369,12 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     problems += extension_problems(vault)
     ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
     problems += learning_problems(vault, ledgers, now, reading.unread_events)
-    search = VaultSecretSearch(None if full else SEARCH_SECONDS)
-    problems += search.search(vault, files_to_search(reading))
-    notices += search.notices()
+    problems += credential_problems(vault, files_to_search(reading))
     if full:
         problems += fsck_problems(vault)
         problems += old_history_problems(vault)
     if committed and not lost and Vault(vault.root, vault.git.environment).head().commit == committed.head:
-        record_check(vault, committed, problems, search.skipped)
+        record_check(vault, committed, problems)
     changed = len(reading.tree.owned) - len(reading.unchanged)
     return Diagnosis(sorted_problems(problems), dict(reading.counts), (), tuple(notices), since, changed)
 

@@ -18,8 +18,8 @@ from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.index.vectors.local_model import INSTALL, missing_packages
 from clawmem.index.vectors.store import LOCAL, NONE
 from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.health.checks import HealthProblem
 from clawmem.memory.health.checks.facts import is_rewritable
-from clawmem.memory.health.checks.problem import HealthProblem
 from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.tree import (
     ATTRIBUTES,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import find_fact
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
-from clawmem.memory.health.checks.reading import VaultSecretSearch
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks.reading import credential_problems
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact, FactLink
@@ -411,24 +411,9 @@ def test_what_was_added_to_files_of_the_template_is_searched(vault: Vault, calle
     assert found == {path: data.count(b"\n") + 1 for path, data in files.items()}
 
 
-def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault: Vault) -> None:
-    for day in (1, 2, 3):
-        put(vault.root, f"daily/2026-10-0{day}.md", f"{KEY}\n")
-    days = [f"daily/2026-10-0{day}.md" for day in (1, 2, 3)]
-    hurried, patient = VaultSecretSearch(0), VaultSecretSearch(None)
-    assert list(hurried.search(vault, days)) == []
-    assert hurried.skipped == days
-    assert hurried.notices() == [
-        "not all of daily/2026-10-01.md and 2 other files was searched for credentials, because of the time limit;"
-        " `clawmem doctor --full` searches everything"
-    ]
-    assert [problem.path for problem in patient.search(vault, days)] == days
-    assert patient.notices() == []
-
-
 def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 20_000 + f"{KEY}\nmore\n")
-    assert [problem.line for problem in VaultSecretSearch(None).search(vault, ["wiki/long.md"])] == [20_001]
+    assert [problem.line for problem in credential_problems(vault, ["wiki/long.md"])] == [20_001]
 
 
 @pytest.mark.parametrize(

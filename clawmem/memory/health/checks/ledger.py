@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Unreadable
 from clawmem.llm.choice import missing_keys, missing_model_part
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.checks.facts import CheckedFact
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.status import failure_sentences, missing_key_sentence
 from clawmem.model.language.dates import day_of, moment_of
 from clawmem.model.language.text import counted

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NeedsDecision, Unreadable
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import check_reference
 from clawmem.model.language.dates import moment_of

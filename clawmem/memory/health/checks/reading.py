@@ -1,16 +1,17 @@
 """Read every owned file once, in the order that lets each check see what it needs.
 
-Search files for credentials. In a large vault the search has a time limit and reports the skipped files.
+Search files for credentials.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.index.search.proven import IndexedFiles
+from clawmem.memory.health.checks import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.facts import CheckedFact, all_facts_problems, fact_problems, read_items
 from clawmem.memory.health.checks.ledger import EventIds, evidence_problems, read_ledger, repeated_problems
 from clawmem.memory.health.checks.pages import (
@@ -24,7 +25,6 @@ from clawmem.memory.health.checks.pages import (
     settings_problems,
     text_problems,
 )
-from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.tree import VaultTree, walk
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import (
@@ -278,51 +278,30 @@ CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], object]] = {
 }
 
 
-SEARCH_SECONDS = 5.0
-# The time limit is checked after this many bytes.
+# So many bytes are searched at a time.
 _CHUNK_BYTES = 1 << 20
 _MAX_PER_FILE = 3
 
 
-class VaultSecretSearch:
-    """Searches files one by one for at most `seconds` (None: no limit). `skipped` are the files that were left out."""
+def credential_problems(vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
+    """Yield the first credentials in each file. Unreadable files are reported elsewhere."""
+    for path in paths:
+        try:
+            data = vault.read(path) or b""
+        except (ClawmemError, OSError):
+            continue
+        yield from islice(_credentials_in(path, data), _MAX_PER_FILE)
 
-    def __init__(self, seconds: float | None = SEARCH_SECONDS) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-        self.skipped: list[str] = []
 
-    def search(self, vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
-        """Yield the first credentials in each file. Unreadable files are reported elsewhere."""
-        for path in paths:
-            try:
-                data = vault.read(path)
-            except (ClawmemError, OSError):
-                continue
-            yield from self._look_at(path, data or b"")
-
-    def _look_at(self, path: str, data: bytes) -> Iterator[HealthProblem]:
-        found = start = lines = 0
-        for end in _chunk_ends(data):
-            if self._end is not None and time.monotonic() > self._end:
-                self.skipped.append(path)
-                return
-            # Events have foreign ids, which may look like credentials.
-            text = data[start:end].decode(errors="replace")
-            for match in find_secrets(text, unnamed=handling(path).secrets != AT_INGEST):
-                found += 1
-                if found > _MAX_PER_FILE:
-                    return
-                line = lines + text.count("\n", 0, match.start) + 1
-                yield HealthProblem(WARNING, "secret", path, line, f"This looks like a credential ({match.rule}).")
-            start, lines = end, lines + text.count("\n")
-
-    def notices(self) -> list[str]:
-        """Return a notice for the skipped files."""
-        if not self.skipped:
-            return []
-        more = f" and {len(self.skipped) - 1:,} other files" if len(self.skipped) > 1 else ""
-        left = f"not all of {self.skipped[0]}{more} was searched for credentials, because of the time limit"
-        return [f"{left}; `clawmem doctor --full` searches everything"]
+def _credentials_in(path: str, data: bytes) -> Iterator[HealthProblem]:
+    start = lines = 0
+    for end in _chunk_ends(data):
+        # Events have foreign ids, which may look like credentials.
+        text = data[start:end].decode(errors="replace")
+        for match in find_secrets(text, unnamed=handling(path).secrets != AT_INGEST):
+            line = lines + text.count("\n", 0, match.start) + 1
+            yield HealthProblem(WARNING, "secret", path, line, f"This looks like a credential ({match.rule}).")
+        start, lines = end, lines + text.count("\n")
 
 
 def _chunk_ends(text: bytes) -> Iterator[int]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from clawmem.errors import ClawmemError, StorageFailed
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.language.dates import moment_of
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.local import open_suggestions

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.kinds import file_kind, is_other_version
 from clawmem.model.language.text import as_one_file
 from clawmem.model.records.entity import (
