@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from clawmem import __version__
 from clawmem.errors import ClawmemError, DamagedBackup, GitFailed, InvalidInput, Locked, Refused
 from clawmem.memory.health.checks import ERROR
-from clawmem.memory.health.checks.repository import LOCAL_SETTINGS as OWN_CHECK
+from clawmem.memory.health.checks.tree import LOCAL_SETTINGS as OWN_CHECK
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.history.entry import Manifest

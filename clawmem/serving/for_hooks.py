@@ -215,7 +215,7 @@ def prompt_text(
     known = {*shown, *(hit.fact.id for hit in result.found)}
     vital: list[FactHit] = []
     if is_of_health(prompt):
-        from clawmem.serving.recall.budgeted import always_told  # few prompts are about food or medicine
+        from clawmem.serving.context.hits import always_told  # few prompts are about food or medicine
 
         vital = [hit for hit in always_told(vault, caller, prompt, wanted, HEALTH) if hit.fact.id not in known]
     known |= {hit.fact.id for hit in vital}
@@ -238,7 +238,7 @@ def prompt_text(
     short = brief(result, budget)
     if short is not None:
         return HookText(short.text, short.facts)
-    from clawmem.serving.recall.budgeted import recalled_context  # only where more than plain facts was found
+    from clawmem.serving.context.hits import recalled_context  # only where more than plain facts was found
 
     outcome = recalled_context(vault, caller, question, wanted, result, budget)
     return HookText(outcome.text, outcome.facts)

@@ -18,7 +18,6 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import entity_for_draft
 from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, with_identity, without_secrets
-from clawmem.memory.failure_modes import came_back, failures_or_notice, find_mode, read_modes
 from clawmem.memory.permission import may_read
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.quarantine import HandoverScreen, ProposalWriter, QuarantineReason, with_proposal_id
@@ -38,6 +37,7 @@ from clawmem.model.records.failure import FailureRecord
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import LESSON, contradiction_notice, precedents_against, with_contradictions
+from clawmem.work.tasks import came_back, failures_or_notice, find_mode, read_modes
 
 # What becomes facts, proposals and counts; every other field of a document is kept as a text.
 _ENTRIES = ("lessons", "decisions", "knowledge", "guardrails", "outcomes")

@@ -215,7 +215,7 @@ def _tasks(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
 
 
 def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    from clawmem.memory.failure_modes import read_modes
+    from clawmem.work.tasks import read_modes
 
     return [(mode.id, mode.about or "") for mode in read_modes(runtime.vault()).modes.values()]
 

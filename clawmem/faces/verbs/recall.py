@@ -150,12 +150,12 @@ def recall(
         short = None if budget or evidence or hot else brief(result, room)
         if short is not None:
             return short
-        from clawmem.serving.recall.budgeted import recalled_context  # what most questions find needs none of it
+        from clawmem.serving.context.hits import recalled_context  # what most questions find needs none of it
 
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence, hot)
 
     def told_always() -> Sequence[FactHit]:
-        from clawmem.serving.recall.budgeted import always_told  # lines for a person have none of it
+        from clawmem.serving.context.hits import always_told  # lines for a person have none of it
 
         return () if as_of or at else always_told(here.vault, here.caller, asked, wanted)
 

@@ -44,23 +44,21 @@ from clawmem.memory.health.checks.reading import (
     read_vault,
     reading_problems,
 )
-from clawmem.memory.health.checks.repository import (
-    fsck_problems,
-    local_settings_problems,
-    repository_problems,
-    state_problems,
-    waiting_problems,
-)
 from clawmem.memory.health.checks.tree import (
     altered_problems,
     branch_problems,
     case_problems,
     clone_problems,
     committed_name_problems,
+    fsck_problems,
     git_index_problems,
+    local_settings_problems,
     lost_problems,
     merging_problems,
+    repository_problems,
+    state_problems,
     tree_problems,
+    waiting_problems,
 )
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair

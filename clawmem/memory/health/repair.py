@@ -20,7 +20,6 @@ from clawmem.index.vectors.store import LOCAL, NONE
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.health.checks import HealthProblem
 from clawmem.memory.health.checks.facts import is_rewritable
-from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.tree import (
     ATTRIBUTES,
     BRANCH,
@@ -28,6 +27,7 @@ from clawmem.memory.health.checks.tree import (
     GIT_INDEX,
     LINE_ENDS,
     LOST,
+    remove_partial_files,
     with_attributes,
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING

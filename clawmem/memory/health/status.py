@@ -22,7 +22,7 @@ from clawmem.index.tables.contents import (
 from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
-from clawmem.memory.health.checks.repository import unfinished_git
+from clawmem.memory.health.checks.tree import unfinished_git
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted

@@ -27,9 +27,8 @@ from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context, context_in
-from clawmem.serving.context.hits import ContextRequest
+from clawmem.serving.context.hits import ContextRequest, recalled_context
 from clawmem.serving.context.units import ContextResult
-from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import brief
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses

@@ -13,15 +13,6 @@ from clawmem.faces.parts.words import data_of
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.memory.failure_modes import (
-    came_back,
-    evidence_of,
-    failures_in,
-    find_mode,
-    mode_of,
-    read_failures,
-    read_modes,
-)
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.quarantine import FiledProposalChange, ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
@@ -45,6 +36,15 @@ from clawmem.model.records.failure import (
 )
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import (
+    came_back,
+    evidence_of,
+    failures_in,
+    find_mode,
+    mode_of,
+    read_failures,
+    read_modes,
+)
 
 _MOST_NOTES = 3
 # So many failures of one mode and one agent propose a guardrail.
