@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
 
-from clawmem.model.language.languages import has_characters, languages_of, root, rows, words_of
+from clawmem.model.language.languages import has_characters, languages_of, root, rows, word_list, words_of
 from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, search_words
 from clawmem.model.language.text import normal, plain
 from clawmem.model.named_tuple import NamedTuple
@@ -223,9 +223,7 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     word, start, end = found[place]
     beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
     if beside and text[: beside[0][1]].rstrip()[-1:] in ("", ".", "!", "?", ":", "-"):
-        from clawmem.model.language.common_words import COMMON_WORDS  # few names stand second in a sentence
-
-        beside = [] if beside[0][0].casefold() in COMMON_WORDS else beside
+        beside = [] if beside[0][0].casefold() in word_list("common") else beside
     beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
     names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
     return word[0].isupper() and any(name.casefold() not in asked for name in names)
