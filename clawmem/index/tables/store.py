@@ -75,21 +75,6 @@ class Index(SqliteStore):
         self.set_meta("head", commit)
         self.at = commit
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Let all reads in this context see the same state. Keyword engines are not asked the same again."""
-        with super().snapshot():
-            # The first number changes with each commit of another connection, the second with each change of this one.
-            (version,) = self.database.execute("PRAGMA data_version").fetchone()
-            engines = self.engine, self.passage_engine
-            for engine in engines:
-                engine.reuse((version, self.database.total_changes))
-            try:
-                yield
-            finally:
-                for engine in engines:
-                    engine.reuse(None)
-
     def close(self) -> None:
         """Close the files."""
         self.engine.close()
