@@ -107,7 +107,7 @@ def add_guardrail(
     record = {**guardrail_record(entry, WorkScope(), caller.agent), **(scope or {})}
     argument = {key: value for key, value in record.items() if value is not None}
     draft = without_secrets(vault, draft_from_record(argument, caller.now))
-    with writing(vault, caller, "guardrail add", eager=True) as work:
+    with writing(vault, caller, "guardrail add") as work:
         if caller.agent:
             entity = vault.settings.words("defaults.entity")
             filed = ProposalWriter(work).file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {why}"))

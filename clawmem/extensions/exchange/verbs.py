@@ -71,7 +71,7 @@ from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.serving.browse import export_memory
 from clawmem.vault.git.folder import project_of
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 

@@ -41,7 +41,7 @@ from clawmem.model.language.dates import moment_of, parse_period, stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
 from clawmem.model.records.event import MARK
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.history.points import find_commit, resolve_commit
 from clawmem.vault.vault import Vault
 

@@ -53,7 +53,7 @@ from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.history import redaction
 from clawmem.vault.history.redaction import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
 from clawmem.vault.state.own_commits import record_commits, rename_commits

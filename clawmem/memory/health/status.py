@@ -46,7 +46,7 @@ from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.hook_marks import HookMark, read_marks
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses

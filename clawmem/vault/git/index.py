@@ -90,35 +90,9 @@ def replace_index(vault: Vault) -> Iterator[None]:
     """Let git work on a copy of the index inside this context, then replace the index with it. Requires
     `lock_index`."""
     scanned = _copy_index(vault)
-    with vault.git.with_environment(_in_copy(vault)):
+    with vault.git.with_environment({"GIT_INDEX_FILE": str(vault.state / _COPY)}):
         yield
     _put_index(vault, scanned)
-
-
-class IndexUpdate:
-    """git about to add files to a copy of its index. Requires `lock_index`.
-
-    It reads the index while the branch moves. The names of the files follow in `finish`.
-    """
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._scanned = _copy_index(vault)
-        self._process = vault.git.start(*ADD_TO_INDEX, variables=_in_copy(vault))
-
-    def finish(self, names: bytes) -> None:
-        """Add the files and replace the index. Each name ends with a zero byte. Raise GitFailed if git fails."""
-        self._vault.git.finish(self._process, ADD_TO_INDEX[0], names)
-        _put_index(self._vault, self._scanned)
-
-    def abandon(self) -> None:
-        """Let git end without a change."""
-        self._process.kill()
-        self._process.communicate()
-
-
-def _in_copy(vault: Vault) -> dict[str, str]:
-    return {"GIT_INDEX_FILE": str(vault.state / _COPY)}
 
 
 def _copy_index(vault: Vault) -> int | None:

@@ -18,7 +18,7 @@ from clawmem.vault.commit.pending import (
     update_git_index,
     write_pending,
 )
-from clawmem.vault.commit.transaction import Transaction
+from clawmem.vault.commit.transaction import SMALL_CHANGE, WITHOUT_SYNC, Transaction
 from clawmem.vault.git.index import replace_index
 from clawmem.vault.git.stale_locks import clear_crash_reports
 from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
@@ -33,9 +33,6 @@ DROP_MERGE_REF = f"delete {_MERGE_REF}\n"
 # By force, because a killed run may have left the ref behind.
 _IMPORT = ("fast-import", "--quiet", "--force", "--done")
 _BATCH = 500
-# A small merge is stored as loose objects, for which git does not wait for the disk by default. So it need not wait
-# for the temporary pack either.
-_SMALL_MERGE, _WITHOUT_SYNC = 12, ("-c", "core.fsync=reference")
 Entries = Mapping[str, bytes | FileVersion | None]
 """Changes to the tree of the first parent: new contents, a file of another commit, or None to delete it."""
 
@@ -50,7 +47,7 @@ def write_merge(
     """
     try:
         stream = _stream(parents, change, entries, seconds, ref)
-        importer = vault.git.start(*(_WITHOUT_SYNC if len(entries) <= _SMALL_MERGE else ()), *_IMPORT)
+        importer = vault.git.start(*(WITHOUT_SYNC if len(entries) <= SMALL_CHANGE else ()), *_IMPORT)
         made = vault.git.finish(importer, _IMPORT[0], stream).decode().strip()
         if ref == PAST_REF or not vault.settings.flag("git.sign"):
             return made

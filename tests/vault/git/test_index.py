@@ -25,7 +25,6 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import (
-    IndexUpdate,
     holds_index_lock,
     index_age,
     index_lock_path,
@@ -432,15 +431,3 @@ def test_without_an_index_nothing_of_an_older_copy_is_used(vault: Vault) -> None
         vault.git.run("update-index", "--refresh", "-q")
     assert vault.git.run("ls-files", "clawmem.yaml").decode() == "clawmem.yaml\n"
     assert not (vault.state / "git-index").exists()
-
-
-def test_an_update_that_is_abandoned_changes_nothing_and_leaves_no_process(vault: Vault) -> None:
-    before = (vault.git_dir / "index").read_bytes()
-    update = IndexUpdate(vault)
-    update.abandon()
-    assert update._process.returncode == -signal.SIGKILL
-    assert (vault.git_dir / "index").read_bytes() == before
-    update = IndexUpdate(vault)
-    (vault.root / "new.txt").write_text("new")
-    update.finish(b"new.txt\0")
-    assert "new.txt" in vault.git.run("ls-files").decode().split()

@@ -104,7 +104,7 @@ def record_failure(
     known = read_modes(vault)
     mode = find_mode(known, mode_id)
     words = allowed(vault.settings, check_statement(note, "note"), "The note") if note else None
-    with writing(vault, caller, "failure record", eager=True) as work:
+    with writing(vault, caller, "failure record") as work:
         before = failures_in(work.read(LOG_PATH))
         record = FailureRecord(
             new_id(PREFIX, caller.entropy, {other_record.id for other_record in before}),
