@@ -7,8 +7,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.comparison import build_reference_index, find_difference
-from clawmem.index.refresh.refresh import is_index_damage, open_index
+from clawmem.index.refresh.refresh import is_index_damage, open_index, rebuild
 from clawmem.index.search.graph import check_edges
 from clawmem.index.tables.contents import (
     event_ids,
@@ -86,7 +85,7 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
 def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
     """Yield the differences of the updated index from a rebuild; nothing if there is no index.
 
-    With `full`, the index is rebuilt in memory, and every row and word is compared."""
+    With `full`, an index without a difference is rebuilt: a word that is missing in it shows in no row."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
@@ -105,7 +104,8 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
         if clean:
             _check_seals(index, expected.rows)
         if clean and full:
-            yield from _rebuilt(vault, index)
+            index.close()
+            index = rebuild(vault)
     except (ClawmemError, OSError):
         raise
     except Exception as damage:
@@ -120,19 +120,6 @@ def _check_seals(index: Index, known: Mapping[int, Fact]) -> None:
     check_edges(index, known)  # reads every fact and checks its checksum
     check_total(index)
     check_passages(index)
-
-
-def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
-    commit = index.head()
-    if commit is None:
-        return
-    wanted = build_reference_index(vault, commit)
-    try:
-        found = find_difference(index, wanted)
-    finally:
-        wanted.close()
-    if found:
-        yield _index_problem(found)
 
 
 def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
