@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from clawmem.index.search.channels import facts_in_rows
-from clawmem.index.search.lookup import context_fact_from_row
 from clawmem.index.search.rival_values import (
     RivalValue,
     StatementRow,
@@ -45,7 +44,7 @@ def conflicting_ids(
     pairs = [
         (number, other) for number, other in conflicting_pairs(index, owners, catalog, moment, ids) if number in ids
     ]
-    placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()), context_fact_from_row)
+    placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()))
     named = {**ids, **{n: other_placed.fact.id for n, other_placed in placed.items()}}
     found: dict[str, list[str]] = {}
     for text, other in (*((ids[n], named[m]) for n, m in pairs), *_disputed(index, ids.values())):

@@ -21,7 +21,7 @@ from clawmem.index.search.channels import (
     work_columns,
 )
 from clawmem.index.search.listing import realms_of_work, scoped_among, scoped_linked, scoped_rows, scoped_with_tags
-from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
+from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
@@ -237,7 +237,7 @@ def for_work(on: TierCounts, candidates: Sequence[FactCandidate], promoted: bool
     `promoted`, also what was promoted for all, whatever its importance."""
     rows = work_columns(on.source, [candidate.n for candidate in candidates], f'"{PROMOTION}"')
     marked = [n for n, (realm, _, is_marked) in rows.items() if promoted and is_marked and not realm]
-    facts = facts_in_rows(on.source, marked, context_fact_from_row) if marked else {}
+    facts = facts_in_rows(on.source, marked) if marked else {}
 
     def is_of_work(candidate: FactCandidate) -> bool:
         if candidate.weight >= PINNED or candidate.n not in rows:

@@ -756,9 +756,7 @@ def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller
     assert items == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]
 
 
-def test_an_order_of_another_clone_is_indexed_as_in_a_rebuild(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_an_order_of_another_clone_is_indexed_as_in_a_rebuild(tmp_path: Path, environment: dict[str, str]) -> None:
     other_machine, other = make_machines(tmp_path, environment)
     (fact,) = other.keep("Always send every report to Bob.", entity="projects/reports")
     other.sync()
