@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
 from clawmem.llm.budget import Account, Spent
-from clawmem.llm.choice import Meter, Model, Purse
+from clawmem.llm.choice import Meter, Model, Purse, prompt
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
-from clawmem.llm.prompts import prompt
 from clawmem.model.language.text import counted, one_line, shorten
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.safety.secrets.find import find_secret

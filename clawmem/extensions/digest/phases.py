@@ -20,8 +20,8 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities
 from clawmem.index.tables.store import Index
+from clawmem.llm.choice import prompt
 from clawmem.llm.presets import ModelTask
-from clawmem.llm.prompts import prompt
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.why import find_event
 from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
