@@ -166,13 +166,10 @@ class Git:
         except FileNotFoundError:
             return None
         if self._mark != mark:
-            from clawmem.vault.git.config import is_all_plain  # a search runs no git
+            from clawmem.vault.git.config import RepositoryView, is_plain, read_config  # a search runs no git
 
-            self._view = None
-            if not is_all_plain(place):
-                from clawmem.vault.git.config import RepositoryView
-
-                self._view = RepositoryView(git_dir, self.environment)
+            entries = read_config(git_dir, self.environment)
+            self._view = None if all(map(is_plain, entries)) else RepositoryView(git_dir, entries)
             self._mark = mark
         return self._view
 
