@@ -34,10 +34,10 @@ from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import remember_untracked
 from clawmem.work.sessions.notes import fold_sessions
 
 

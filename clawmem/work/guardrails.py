@@ -18,7 +18,7 @@ from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
-from clawmem.model.pages.guardrail_page import holds_for
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.proposals.proposal import REJECTED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import check_agent

@@ -42,7 +42,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
 from clawmem.model.records.event import MARK
 from clawmem.vault.git.git import personal_identity
-from clawmem.vault.history.points import find_commit, resolve_commit
+from clawmem.vault.history.history import find_commit, resolve_commit
 from clawmem.vault.vault import Vault
 
 _ENTITIES = 100

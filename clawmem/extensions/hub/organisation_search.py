@@ -109,7 +109,7 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, 
         return _without_orders(org, hits)._replace(unsearched=unsearched)
     if is_restricted(vault):
         raise NotPermitted("A hub does not know the people of this memory.", "Leave out --org.")
-    from clawmem.index.vectors.channel import asked_apart
+    from clawmem.index.vectors.store import asked_apart
 
     asked = HubQuestion(
         question,

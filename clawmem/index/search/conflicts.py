@@ -146,7 +146,7 @@ def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:
     A fact without an object is compared by its statement.
     """
     if other_value.object and other.object:
-        from clawmem.model.facts.values import are_exclusive
+        from clawmem.model.facts.stated_value import are_exclusive
 
         return normal(other_value.object) != normal(other.object) and are_exclusive(
             kind, other_value.object, other.object

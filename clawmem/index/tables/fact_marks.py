@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable
 from clawmem.index.tables.schema import check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, Fact
+from clawmem.model.proposals.quarantine import as_served
 from clawmem.model.records.accesses import Accesses, parse_accesses, with_accesses
 from clawmem.model.records.strict_json import checksum
-from clawmem.model.settings.acceptance import as_served
 
 # Accesses of facts in the index: the counts of `ledger/accesses.json` by fact id.
 

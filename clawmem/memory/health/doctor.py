@@ -61,11 +61,11 @@ from clawmem.model.records.entity import name_of_path
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
-from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import template_files
-from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.history.git_merges import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
 
 STATE = "doctor.json"
 

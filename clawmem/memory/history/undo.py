@@ -17,8 +17,7 @@ from clawmem.model.history.entry import HOUSEKEEPING, OF_PAGES, REDACT, UNDO, UN
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.git.git import personal_identity
-from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import find_commit
+from clawmem.vault.history.history import History, HistoryFilter, find_commit, open_history
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4

@@ -26,12 +26,12 @@ from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, tra
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push, set_remote_head
+from clawmem.vault.git.index import clear_ref_locks, ref_locks
 from clawmem.vault.git.merge_driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
-from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.history.git_merges import GitMerge, has_new_merges, has_unfinished_merges
-from clawmem.vault.history.points import count_between
+from clawmem.vault.history.history import count_between
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.history.redacted_history import discard_rejected  # only where a history is rejected
+            from clawmem.vault.history.git_merges import discard_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 discard_rejected(self.vault, theirs, before)

@@ -23,8 +23,9 @@ from clawmem.index.search.channels import (
 from clawmem.index.search.listing import realms_of_work, scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.index.vectors import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.facts.gates import DECISION
 from clawmem.model.facts.reach import FRAMEWORK, OF_A_PROJECT, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of
@@ -34,7 +35,6 @@ from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, last_access, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.proposals.promotion import MARK as PROMOTION

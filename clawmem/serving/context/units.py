@@ -26,9 +26,9 @@ from clawmem.index.search.by_tier import (
 )
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
 from clawmem.index.search.conflicts import conflicting_pairs
+from clawmem.index.search.events import days_of
 from clawmem.index.search.listing import realms_of_work
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.notes import days_of
 from clawmem.index.search.rival_values import oldest_first
 from clawmem.index.tables.fact_marks import open_disputes, plain_importances
 from clawmem.index.tables.store import Index

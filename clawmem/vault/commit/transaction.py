@@ -41,14 +41,27 @@ from clawmem.vault.commit.pending import (
     write_pending,
 )
 from clawmem.vault.commit.secret_gate import screened
-from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.index import index_age, lock_index, unlock_index
+from clawmem.vault.git.index import (
+    clear_crash_reports,
+    clear_stale_locks,
+    index_age,
+    lock_index,
+    remove_partial_files,
+    unlock_index,
+)
 from clawmem.vault.git.merge_driver import install_attributes, install_hook
 from clawmem.vault.git.refs import Head
-from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.state.own_commits import record_commits
 from clawmem.vault.vault import Vault
-from clawmem.vault.work_tree import ReadSet, update_file
+from clawmem.vault.work_tree import (
+    HandEdits,
+    ReadSet,
+    finish_scan,
+    forget_untracked,
+    remember_untracked,
+    start_scan,
+    update_file,
+)
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 # A small change is stored as loose objects, for which git does not wait for the disk by default. So it need not wait
@@ -112,8 +125,10 @@ class Transaction:
         changed = finish_scan(self.vault, scan)
         if not changed:
             return HandEdits({}, ())
-        from clawmem.vault.edits.copies import finish_renames
-        from clawmem.vault.edits.hand_edits import check_edits  # imports every kind of file, and is rarely needed
+        from clawmem.vault.edits.hand_edits import (
+            check_edits,  # imports every kind of file, and is rarely needed
+            finish_renames,
+        )
 
         edits = check_edits(self.vault, finish_renames(self.vault, changed))
         if any(isinstance(problem, SecretFound) for _, problem in edits.bad):

@@ -32,7 +32,7 @@ from clawmem.vault.exchange.remote_process import create_parents, run_remote_git
 from clawmem.vault.git.acceptance import accept, another_was_accepted
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import PENDING_FILE, common_dir_of, git_dir_of
-from clawmem.vault.history.points import is_shallow
+from clawmem.vault.history.history import is_shallow
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

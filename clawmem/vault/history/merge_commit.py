@@ -19,9 +19,8 @@ from clawmem.vault.commit.pending import (
     write_pending,
 )
 from clawmem.vault.commit.transaction import SMALL_CHANGE, WITHOUT_SYNC, Transaction
-from clawmem.vault.git.index import replace_index
-from clawmem.vault.git.stale_locks import clear_crash_reports
-from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
+from clawmem.vault.git.index import clear_crash_reports, replace_index
+from clawmem.vault.history.history import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
 

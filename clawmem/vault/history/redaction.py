@@ -21,10 +21,10 @@ from clawmem.errors import ChangedMeanwhile, GitFailed, NeedsDecision, Refused
 from clawmem.vault.commit.pending import PendingCommit, clear_pending, finish_pending, locked_index, write_pending
 from clawmem.vault.disk import PARTIAL_PREFIX, files_below
 from clawmem.vault.git.git import git_error
+from clawmem.vault.git.index import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.git.refs import common_dir_of
-from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
-from clawmem.vault.history.points import delete_refs, is_shallow, refs_by_name
+from clawmem.vault.history.history import delete_refs, is_shallow, refs_by_name
 from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.vault import Vault
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.vault.git.stale_locks import abandoned_files
+from clawmem.vault.git.index import abandoned_files
 from clawmem.vault.vault import Vault
 
 # git's defaults use up to 1.7 GB on large vaults. One thread and small windows need less than 200 MB.

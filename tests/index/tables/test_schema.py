@@ -10,10 +10,9 @@ import pytest
 
 from clawmem.index.refresh.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.events import read_events, read_note_lines
+from clawmem.index.search.events import days_of, events_between, newest_lines, note_lines, read_events, read_note_lines
 from clawmem.index.search.graph import check_edges, edges_at
 from clawmem.index.search.lookup import broken_files, entities, entities_known_as, entity_names
-from clawmem.index.search.notes import days_of, events_between, newest_lines, note_lines
 from clawmem.index.search.rival_values import linked_as_contrary
 from clawmem.index.tables.fact_marks import open_disputes
 from clawmem.index.tables.schema import RowDamaged, check_passages

@@ -28,10 +28,10 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL, new_id
+from clawmem.model.facts.fact_words import agents_of, holds_for
 from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted
-from clawmem.model.pages.guardrail_page import agents_of, holds_for
 from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, SUPERSEDE, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers

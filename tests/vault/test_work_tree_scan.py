@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.edits.scan import finish_scan, remember_untracked, start_scan
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, remember_untracked, start_scan
 from tests.faults.scenarios import keep
 
 MANY = 401
