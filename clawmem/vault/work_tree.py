@@ -2,22 +2,22 @@
 single files.
 """
 
-from __future__ import annotations
-
 import os
-import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError, Locked
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import ITEMS
 from clawmem.model.records.layout import OWNED_FOLDERS, is_owned
 from clawmem.model.records.strict_json import UnreadFile
-from clawmem.model.safety.secrets.find import find_secret
 from clawmem.platform.files import OPEN_FILES_MOVE, open_file
 from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    import subprocess
 
 _READ_ROOMS = ("life", "daily", "agents")
 _READ_PAGE = "MEMORY.md"
@@ -232,7 +232,7 @@ def _digest(data: bytes | None) -> bytes:
     return b"" if data is None else hashlib.sha256(data).digest()
 
 
-# `normal` reports a new folder, not its files. Git's cache of untracked files works only in this mode.
+# `normal` reports a new folder, not its files.
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all")
 _AT_ONCE = 200
 
@@ -247,29 +247,12 @@ class HandEdits(NamedTuple):
     bad: tuple[tuple[str, ClawmemError], ...]
 
 
-def start_scan(vault: Vault) -> subprocess.Popen[bytes]:
+def start_scan(vault: Vault) -> "subprocess.Popen[bytes]":
     """Start git looking for changed files."""
     return vault.git.start(*_STATUS)
 
 
-def remember_untracked(vault: Vault) -> None:
-    """Let git cache the list of untracked files in its index, which halves the time of a scan of a large vault.
-
-    A scan never writes the index, so this is for maintenance and for changes of many files.
-    """
-    with vault.git.with_environment({"GIT_OPTIONAL_LOCKS": "1"}):
-        printed = vault.git.run(*_STATUS)
-    if find_secret(printed.decode(errors="replace")) is not None:
-        forget_untracked(vault)
-
-
-def forget_untracked(vault: Vault) -> None:
-    """Remove the cache of untracked files from git's index, because a file name is, or its file contains, a
-    credential."""
-    vault.git.run("update-index", "--no-untracked-cache")
-
-
-def finish_scan(vault: Vault, scan: subprocess.Popen[bytes]) -> tuple[str, ...]:
+def finish_scan(vault: Vault, scan: "subprocess.Popen[bytes]") -> tuple[str, ...]:
     """Return clawmem's files that differ from HEAD, including new and deleted ones."""
     printed = vault.git.finish(scan, "status").decode(errors="surrogateescape")
     paths = {entry[3:] for entry in printed.split("\0")}

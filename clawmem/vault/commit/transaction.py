@@ -19,7 +19,6 @@ from clawmem.errors import (
     ConflictMarkers,
     GitFailed,
     Refused,
-    SecretFound,
     Unreadable,
 )
 from clawmem.model.language.text import counted, some_of
@@ -44,7 +43,6 @@ from clawmem.vault.commit.secret_gate import screened
 from clawmem.vault.git.index import (
     clear_crash_reports,
     clear_stale_locks,
-    index_age,
     lock_index,
     remove_partial_files,
     unlock_index,
@@ -57,8 +55,6 @@ from clawmem.vault.work_tree import (
     HandEdits,
     ReadSet,
     finish_scan,
-    forget_untracked,
-    remember_untracked,
     start_scan,
     update_file,
 )
@@ -67,9 +63,6 @@ _IMPORT = ("fast-import", "--quiet", "--done")
 # A small change is stored as loose objects, for which git does not wait for the disk by default. So it need not wait
 # for the temporary pack either.
 SMALL_CHANGE, WITHOUT_SYNC = 12, ("-c", "core.fsync=reference")
-MANY_FILES = 200
-# Git compares the contents of every file that changed since the time of its index. This bounds their number.
-REFRESH_SECONDS = 3600
 # So often at most, what a person's commit or edit interrupts is begun again.
 _TRIES = 10
 _Result = TypeVar("_Result")
@@ -131,8 +124,6 @@ class Transaction:
         )
 
         edits = check_edits(self.vault, finish_renames(self.vault, changed))
-        if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
-            forget_untracked(self.vault)
         if edits.good:
             with locked_index(self.vault) as notices:
                 self.notices += notices
@@ -302,8 +293,6 @@ class Transaction:
             update_git_index(self.vault, paths, kept)
             clear_pending(self.vault)
             unlock_index(self.vault)
-            if len(paths) >= MANY_FILES or index_age(self.vault) > REFRESH_SECONDS:
-                remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
             self._defer(problem)
 

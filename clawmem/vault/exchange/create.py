@@ -44,9 +44,7 @@ _WAIT = 10.0
 _CONFIG = {
     "core.autocrlf": "false",
     "core.fileMode": "false",
-    "core.untrackedCache": "true",
     "core.preloadIndex": "true",
-    # The same as clawmem itself uses: git's cache of untracked files is valid for one list of ignored names only.
     "core.excludesFile": "/dev/null",
 }
 

@@ -36,6 +36,8 @@ _OVERRIDES = (
     "core.safecrlf=false",
     "core.quotePath=false",
     "core.fsmonitor=false",
+    # The cache would keep the names of files that are refused because of a credential in them.
+    "core.untrackedCache=false",
     "core.fileMode=false",
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",

@@ -90,45 +90,18 @@ def is_merging(vault: Vault) -> bool:
 def replace_index(vault: Vault) -> Iterator[None]:
     """Let git work on a copy of the index inside this context, then replace the index with it. Requires
     `lock_index`."""
-    scanned = _copy_index(vault)
-    with vault.git.with_environment({"GIT_INDEX_FILE": str(vault.state / _COPY)}):
-        yield
-    _put_index(vault, scanned)
-
-
-def _copy_index(vault: Vault) -> int | None:
-    """Copy the index, and return its time in nanoseconds, or None if there is no index."""
     copy, index = vault.state / _COPY, vault.git_dir / "index"
     vault.disk.remove(copy.with_name(f"{_COPY}.lock"))  # left by a killed git; no other process uses the copy
     data = vault.disk.read(index)
     if data is None:
         vault.disk.remove(copy)
-        return None
-    vault.disk.replace(copy, data, vault.state)
-    scanned = os.stat(index).st_mtime_ns  # noqa: PTH116
-    os.utime(copy, ns=(0, scanned))
-    return scanned
-
-
-def _put_index(vault: Vault, scanned: int | None) -> None:
-    """Replace the index with its copy.
-
-    The index keeps its time. Git checks files and folders again that are not older than its index, because many
-    builds compare whole seconds. With a new time, git would trust its cache of untracked files for a folder that
-    changed in the second of the last scan, and would never report a new file there.
-    """
-    copy = vault.state / _COPY
-    if scanned is not None:
-        os.utime(copy, ns=(0, scanned))
-    vault.disk.move(copy, vault.git_dir / "index")
-
-
-def index_age(vault: Vault) -> float:
-    """Return the seconds since git last compared its whole index with the files; 0 without an index."""
-    try:
-        return time.time() - os.stat(vault.git_dir / "index").st_mtime  # noqa: PTH116
-    except FileNotFoundError:
-        return 0.0
+    else:
+        vault.disk.replace(copy, data, vault.state)
+        # Files that are not older than the index are compared by their contents.
+        os.utime(copy, ns=(0, os.stat(index).st_mtime_ns))  # noqa: PTH116
+    with vault.git.with_environment({"GIT_INDEX_FILE": str(copy)}):
+        yield
+    vault.disk.move(copy, index)
 
 
 _OLD_ENOUGH = 600.0
