@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import environment
 from benchmarks.report import Row
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.events import rank_by_meaning
 from clawmem.index.tables.store import Index

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.tables.rights import AccessRules, marks_of, read_access

@@ -7,7 +7,7 @@ from functools import cached_property
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Refused
-from clawmem.index.refresh.refresh import HeadChange, apply_change, preload_intake
+from clawmem.index.refresh import HeadChange, apply_change, preload_intake
 from clawmem.index.search.lookup import PlacedFact, broken_files, items_of
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write, may_read

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.refresh.refresh import HAS_DUPLICATES, is_index_damage, open_index
+from clawmem.index.refresh import HAS_DUPLICATES, is_index_damage, open_index
 from clawmem.index.tables.store import delete_index
 from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.scope import WriteScope

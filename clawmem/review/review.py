@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused
 from clawmem.extension import named
-from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run_query
+from clawmem.index.refresh import open_index, refresh_outside_facts, run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import Index

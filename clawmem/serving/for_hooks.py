@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, facts_of, people_beginning, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_at
 from clawmem.index.search.lookup import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.tables.fact_marks import counted_fact

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.by_model.telemetry import with_lines
 from clawmem.learning.ingest import ingest

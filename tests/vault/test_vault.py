@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import GitFailed
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller

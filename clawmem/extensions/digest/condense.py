@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import StorageFailed
 from clawmem.heartbeat.queue import QueueKind
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, unused_since
 from clawmem.llm.choice import prompt
 from clawmem.llm.presets import ModelTask, checked_answer

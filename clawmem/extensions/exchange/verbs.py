@@ -36,7 +36,7 @@ from clawmem.faces.parts.reading import (
     write_folder,
     write_lines,
 )
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import entities, facts_from_event
 from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events

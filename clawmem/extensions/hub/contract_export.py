@@ -25,7 +25,7 @@ from clawmem.extensions.hub.contract import (
     texts_of,
 )
 from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan, claim_origin
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
 from clawmem.index.tables.store import Index

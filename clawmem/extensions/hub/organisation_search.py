@@ -17,7 +17,7 @@ from clawmem.extensions.hub.organisation import ask_organisation, organisation_f
 from clawmem.extensions.hub.organisation_vault import FactSearch, FoundFacts, own_among, search_folder
 from clawmem.extensions.hub.postgres.organisation import identity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit, HubQuestion, search_facts
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.rights import is_restricted

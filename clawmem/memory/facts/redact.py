@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused, Unreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.why import find_event

@@ -10,7 +10,7 @@ from math import inf
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, ModelFailed, Refused, StorageFailed, Unreadable
-from clawmem.index.refresh.refresh import rebuild, run_query
+from clawmem.index.refresh import rebuild, run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, unreadable_fact_files, unreadable_notices
 from clawmem.index.tables.contents import row_counts
 from clawmem.index.tables.store import index_size

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import StorageFailed, Unreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import broken_files, fact_counts, unreadable_notices
 from clawmem.index.tables.contents import (
     DayEvents,

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotPermitted
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import by_ids, forgotten_entities
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index

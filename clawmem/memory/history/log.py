@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import (
     by_ids,
     entities,

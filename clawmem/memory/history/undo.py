@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision, Refused
-from clawmem.index.refresh.refresh import HeadChange
+from clawmem.index.refresh import HeadChange
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.relation import OP, HistoryRelation, merge_change
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, is_single

@@ -35,7 +35,7 @@ from clawmem.vault.history.history import count_between
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.index.refresh.refresh import HeadChange
+    from clawmem.index.refresh import HeadChange
     from clawmem.memory.sync.merge_plan import MergePlan, RemoteRemoval
     from clawmem.model.merging.fields import MergeConflict
     from clawmem.model.progress import OnProgress
@@ -353,7 +353,7 @@ class _SyncRun:
         """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
         duplicates = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow_head  # without new commits the index is not opened
+            from clawmem.index.refresh import follow_head  # without new commits the index is not opened
 
             duplicates = follow_head(self.vault, [taken.head_change] if taken.head_change else [])
         if not merges and not duplicates and not (has_new_merges(self.vault) or has_unfinished_merges(self.vault)):

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from clawmem.extension import foreign, named
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
 from clawmem.index.search.listing import all_guardrails, guardrail_rows, realms_of_work

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import IncompleteAnswer, InvalidInput, PossiblyUnreadable
-from clawmem.index.refresh.refresh import open_index, run_query
+from clawmem.index.refresh import open_index, run_query
 from clawmem.index.search.channels import facts_in_rows
 from clawmem.index.search.lookup import (
     all_facts,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index, run_query
+from clawmem.index.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.events import days_of, events_between, newest_lines, note_lines, read_events, read_note_lines
 from clawmem.index.search.graph import check_edges, edges_at

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import open_index, rebuild, run_query
+from clawmem.index.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables import schema, store
@@ -223,7 +223,7 @@ def test_without_fts5_whoosh_answers_and_says_so(clawmem: Command, tmp_path: Pat
 _READER = """
 import os, sys, time
 from pathlib import Path
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.vault.vault import Vault
 root, end = Path(sys.argv[1]), time.monotonic() + float(sys.argv[2])
 def look(index):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import ChannelHits, FactFilter
 from clawmem.index.vectors import events_by_meaning, facts_by_meaning
 from clawmem.index.vectors.embed import embed_missing

@@ -13,7 +13,7 @@ import pytest
 
 from clawmem.errors import ModelFailed
 from clawmem.heartbeat.reports import EMBED
-from clawmem.index.refresh.refresh import open_index, rebuild
+from clawmem.index.refresh import open_index, rebuild
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.events import rank_by_meaning
 from clawmem.index.vectors import local_model
@@ -332,7 +332,7 @@ def test_a_search_by_meaning_imports_no_library(vault: Vault) -> None:
     embed_missing(vault, seconds=120)
     code = (
         "import sys; from pathlib import Path; from clawmem.vault.vault import Vault\n"
-        "from clawmem.index.search.channels import FactFilter; from clawmem.index.refresh.refresh import open_index\n"
+        "from clawmem.index.search.channels import FactFilter; from clawmem.index.refresh import open_index\n"
         "from clawmem.index.vectors.store import vector_channel\n"
         "vault = Vault(Path(sys.argv[1]), {}); index = open_index(vault)\n"
         "assert vector_channel(vault, index, 'Who has a dog?', FactFilter()).scores\n"

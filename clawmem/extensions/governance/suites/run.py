@@ -30,7 +30,7 @@ from clawmem.extensions.governance.suites.suite import (
     filled,
 )
 from clawmem.extensions.governance.suites.world import GENERATORS
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.background import exact_counter
 from clawmem.llm.budget import Account, Spent

@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.filters import since_of
 from clawmem.faces.parts.parameters import LIMIT, SINCE, Parameter
 from clawmem.faces.parts.words import data_of
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.memory.failure_modes import (

@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import is_index_damage, open_index, rebuild
+from clawmem.index.refresh import is_index_damage, open_index, rebuild
 from clawmem.index.search.graph import check_edges
 from clawmem.index.tables.contents import (
     event_ids,

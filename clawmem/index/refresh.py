@@ -194,7 +194,7 @@ def refresh_outside_facts(vault: Vault) -> None:
 
 def look_outside(vault: Vault, index: Index, head: str | None) -> None:
     """Bring the facts of an index of `head` to how they are served, as far as they came from outside."""
-    from clawmem.index.refresh.refresh import update_stakes
+    from clawmem.index.refresh import update_stakes
 
     changed = update_stakes(vault, index, head)
     if changed:
