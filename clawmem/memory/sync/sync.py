@@ -382,9 +382,7 @@ def _commit(head: Head) -> str:
 
 
 def _branch(head: Head) -> str:
-    if head.branch is None:
-        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
-    return head.branch.removeprefix("refs/heads/")
+    return head.needed_branch().removeprefix("refs/heads/")
 
 
 def _head(vault: Vault) -> Head:

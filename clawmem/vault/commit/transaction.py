@@ -217,18 +217,14 @@ class Transaction:
 
     def _write_commits(self, changes: Sequence[Change], head: Head) -> tuple[str, ...]:
         """Write the commits on top of `head`, for which the changes were made."""
-        if head.branch is None:
-            raise Refused(
-                "HEAD is detached: a new commit would belong to no branch.",
-                "Return to the branch with `git switch main`, then run the command again.",
-            )
+        branch = head.needed_branch()
         paths = tuple(dict.fromkeys(path for change in changes for path in change.writes))
         pending = PendingCommit(head.commit, paths, changes[-1].subject, _consumed(changes))
         write_pending(self.vault, pending)
         try:
             signed = self.vault.settings.flag("git.sign") or any(change.signed for change in changes)
             write = self._import_signed if signed else self._import
-            names = write(changes, head.branch, head.commit)
+            names = write(changes, branch, head.commit)
         except GitFailed as problem:
             names = self._after_failure(pending, head, problem)
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from clawmem.errors import ChangedMeanwhile, GitFailed, Refused
+from clawmem.errors import ChangedMeanwhile, GitFailed
 from clawmem.model.records.change import Change, commit_message
 from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, commit_lines, commit_signed, data_block, quoted_path
 from clawmem.vault.commit.pending import (
@@ -129,14 +129,10 @@ def _by_batch(vault: Vault, changed: Versions, paths: Sequence[str]) -> Callable
 def _branch_at(vault: Vault, base: str) -> str:
     """Return the branch of HEAD. Raise Refused if there is none, and ChangedMeanwhile if it is not at `base`."""
     head = vault.head()
-    if head.branch is None:
-        raise Refused(
-            "HEAD is detached: the merge would belong to no branch.",
-            "Return to the branch with `git switch main`, then run the command again.",
-        )
+    branch = head.needed_branch()
     if head.commit != base:
         raise ChangedMeanwhile("Another git command moved the branch at the same moment.", "Try again.")
-    return head.branch
+    return branch
 
 
 def _check_moved(vault: Vault, base: str, target: str, problem: GitFailed) -> None:

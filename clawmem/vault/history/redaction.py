@@ -49,8 +49,7 @@ class RepositoryRef(NamedTuple):
 def check_can_redact(vault: Vault) -> None:
     """Raise Refused or NeedsDecision if the history cannot be rewritten completely, or something would be lost."""
     common = common_dir_of(vault.git_dir)
-    if vault.head().branch is None:
-        raise Refused("HEAD is detached.", "Return to the branch with `git switch main`, then run the command again.")
+    vault.head().needed_branch()
     if common != vault.git_dir or any((common / "worktrees").glob("*")):
         raise Refused("The vault has linked work trees, which have a history of their own.", "See `git worktree list`.")
     if is_shallow(vault):
