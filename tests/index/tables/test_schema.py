@@ -155,6 +155,8 @@ ROWS: dict[str, tuple[str, Read]] = {
     ),
     "what is wrong with a file": ("UPDATE broken SET problem = 'Nothing.'", broken_files),
 }
+# No seal covers these columns: the index that `doctor --full` makes anew has them right.
+REBUILT = ("what a fact is about", "the id of a fact")
 
 
 @pytest.fixture
@@ -199,7 +201,7 @@ def test_no_byte_of_the_graph_or_of_names_and_questions_is_told_as_truth(joined:
         index.close()
         problems = doctor(joined, _caller(), full="fact" in what).problems
         found = [problem.severity for problem in problems if problem.check == "index"]
-        assert found == ["error"], (what, problems)
+        assert found == ([] if what in REBUILT else ["error"]), (what, problems)
         assert run_query(joined, read) == truth, what
         assert not [problem for problem in doctor(joined, _caller()).problems if problem.check == "index"], what
 
