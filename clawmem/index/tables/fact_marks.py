@@ -117,7 +117,7 @@ def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, st
     return rows.fetchall()
 
 
-# Facts with something at stake that came from outside, as stored in the index: see `index.refresh.refresh`.
+# Facts with something at stake that came from outside, as stored in the index: see `index.refresh`.
 
 
 def stakes(index: Index) -> dict[str, str]:

@@ -256,7 +256,7 @@ class VectorQuery(NamedTuple):
 
 
 class VectorsUnavailable(Exception):
-    """The channel does not run; the message says why. `vectors.search` has asked already whether it is wanted."""
+    """The channel does not run; the message says why. The package asked already whether it is wanted."""
 
 
 def vector_channel(vault: Vault, index: Index, question: str, wanted: FactFilter) -> ChannelHits:
