@@ -44,8 +44,8 @@ from clawmem.learning.reconciling.entities import (
     place,
 )
 from clawmem.learning.reconciling.gate import word_beginnings
+from clawmem.llm.choice import prompt
 from clawmem.llm.presets import ModelTask, checked_answer
-from clawmem.llm.prompts import prompt
 from clawmem.memory.entities.places import FactMove, move_writes
 from clawmem.memory.facts.revise import reserved
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals

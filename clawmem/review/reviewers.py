@@ -13,7 +13,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from clawmem.errors import PERSON_RUNS, ClawmemError, InvalidInput, NotFound, NotPermitted, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.health.configure import change_setting

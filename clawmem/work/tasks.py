@@ -20,10 +20,10 @@ from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import check_prefix
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.kinds import file_kind
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import as_one_file, check_statement, check_visible, counted
-from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -274,7 +274,7 @@ def mover(work: WriteScope) -> Mover:
     at = stamp(work.caller.now)
     if work.caller.agent is not None:
         return Mover(work.caller.agent, False, at)
-    person = work.person()
+    person = work.person
     return Mover(person.name, True, at, f"{person.name} <{person.email}>") if person else Mover(A_PERSON, True, at)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.background import exact_counter

@@ -14,7 +14,7 @@ from string import ascii_letters, digits
 import pytest
 
 from clawmem.errors import InvalidInput, Locked
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning import ingest as module
 from clawmem.learning.ingest import RepeatCounter, count_new, event_id, ingest, ingest_notes, to_events

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import LearnResult

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.background import exact_counter
 from clawmem.learning import unread as learning_unread

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.heartbeat.steps import refresh_summaries
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.learning.ingest import ingest

@@ -13,7 +13,7 @@ from clawmem.errors import HistoryRewritten
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.history.redaction import RECORD
-from clawmem.vault.history.redacted_history import _fits
+from clawmem.vault.history.git_merges import _fits
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.memory.machines import Machine, make_hub, make_machines

@@ -36,7 +36,6 @@ from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
 from clawmem.model.safety import written_forms
-from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
 from clawmem.model.safety.injection.find import find_injection
@@ -53,7 +52,7 @@ from clawmem.model.search import meant
 from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
-from clawmem.vault.history.redacted_history import _fits
+from clawmem.vault.history.git_merges import _fits
 
 SHAPES = (
     *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),
@@ -199,16 +198,14 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ],
     ("clawmem.model.facts.gates", "form"): lambda: list(gates._CHOOSING),
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
-    ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
+    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
         pattern.pattern
         for patterns in (
-            *map(injection_duty._compiled, (*injection_duty._PATTERNS, *injection_duty._BY_WORDS)),
-            injection_duty._imperatives(),
+            *map(injection_mood._duties_of, (*injection_mood._DUTIES, *injection_mood._BY_WORDS)),
+            injection_mood._imperatives(),
+            injection_mood._compiled(),
         )
         for pattern in patterns
-    ],
-    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
-        pattern.pattern for pattern in injection_mood._compiled()
     ],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         rule for rules in injection_rules.PATTERNS.values() for rule in rules
@@ -221,7 +218,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
         *(pattern for _, _, pattern in (*secret_rules.STARTING, *secret_rules.INSIDE)),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         *(rule.pattern for rule in place_rules.PLACES.values() if rule.pattern),
-        *(other.pattern for other in vars(secret_places)["KEPT"]),
+        *(other.pattern for other in secret_places.kept_rules()),
         *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         secret_places._END_OF_KEY,
         *(
@@ -418,7 +415,7 @@ def _bound_of(used: Used) -> int | None:
 
 def _read(used: Used, text: str) -> Any:
     """The text as the pattern gets it."""
-    if used.module == injection_mood.__name__ and used.pattern is not injection_mood._RUN:
+    if used.module == injection_mood.__name__ and used.pattern in injection_mood._compiled():
         text = injection_mood._RUN.sub(injection_mood._shortened, text)
     return text if isinstance(used.pattern.pattern, str) else text.encode(errors="surrogatepass")
 

@@ -15,7 +15,7 @@ from clawmem.learning.rules.clauses import without_any_date
 from clawmem.learning.rules.language import HAS_A
 from clawmem.model.facts.catalog import Catalog, canonical_predicate, is_replaced, is_single
 from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
-from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, REGION, UNNAMED, are_exclusive, value_class
+from clawmem.model.facts.stated_value import ADDRESS, COUNTRY, NAMED, REGION, UNNAMED, are_exclusive, value_class
 from clawmem.model.language.question import TIME_WORDS
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import FactChange, Proposition

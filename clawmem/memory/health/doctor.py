@@ -21,10 +21,8 @@ from typing import NamedTuple
 
 import clawmem
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.comparison import build_reference_index, find_difference
-from clawmem.index.refresh.refresh import is_index_damage, open_index
+from clawmem.index.refresh import is_index_damage, open_index, rebuild
 from clawmem.index.search.graph import check_edges
-from clawmem.index.search.proven import IndexedFiles
 from clawmem.index.tables.contents import (
     event_ids,
     fact_lines,
@@ -33,7 +31,7 @@ from clawmem.index.tables.contents import (
     summary_names,
 )
 from clawmem.index.tables.schema import check_passages, check_total
-from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
+from clawmem.index.tables.store import Index, index_path, open_store
 from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.ledger import EventIds, learning_problems
@@ -63,7 +61,6 @@ from clawmem.memory.health.checks.tree import (
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.facts.codec import fact_to_line, parse_items
-from clawmem.model.facts.fact import Fact
 from clawmem.model.history.redaction import RECORD, records_of
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import counted
@@ -73,10 +70,10 @@ from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
-from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.history.git_merges import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
 
 _MAX_SHOWN = 3
 _PLACE = ".git/clawmem/index.sqlite"
@@ -84,13 +81,11 @@ _PLACE = ".git/clawmem/index.sqlite"
 
 class ExpectedIndex(NamedTuple):
     """The expected content of the index: entity and digest of each fact, entities with a summary, and sorted hashes of
-    the event ids. `proven` are entities whose rows give exactly their files, with their facts by row."""
+    the event ids."""
 
     lines: frozenset[tuple[str, str]]
     entities: frozenset[str]
     events: Sequence[int]
-    proven: frozenset[str] = frozenset()
-    rows: Mapping[int, Fact] = {}
 
 
 def expected_at_head(
@@ -135,7 +130,7 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
 def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
     """Yield the differences of the updated index from a rebuild; nothing if there is no index.
 
-    With `full`, the index is rebuilt in memory, and every row and word is compared."""
+    With `full`, an index without a difference is rebuilt: a word that is missing in it shows in no row."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
@@ -152,9 +147,12 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
             clean = False
             yield problem
         if clean:
-            _check_seals(index, expected.rows)
+            check_edges(index)  # reads every fact and checks its checksum
+            check_total(index)
+            check_passages(index)
         if clean and full:
-            yield from _rebuilt(vault, index)
+            index.close()
+            index = rebuild(vault)
     except (ClawmemError, OSError):
         raise
     except Exception as damage:
@@ -165,32 +163,12 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
         index.close()
 
 
-def _check_seals(index: Index, known: Mapping[int, Fact]) -> None:
-    check_edges(index, known)  # reads every fact and checks its checksum
-    check_total(index)
-    check_passages(index)
-
-
-def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
-    commit = index.head()
-    if commit is None:
-        return
-    wanted = build_reference_index(vault, commit)
-    try:
-        found = find_difference(index, wanted)
-    finally:
-        wanted.close()
-    if found:
-        yield _index_problem(found)
-
-
 def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     problem = sqlite_problem(index)
     if problem is not None:
         yield _index_problem(f"SQLite says: {problem}")
         return
-    every = [(name, _digest(line)) for name, line in fact_lines(index)]
-    rows = [row for row in every if row[0] not in expected.proven]
+    rows = [(name, _digest(line)) for name, line in fact_lines(index)]
     found = frozenset(rows)
     yield from _differences("facts", expected.lines, found)
     if len(rows) != len(found):
@@ -198,8 +176,8 @@ def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     yield from _differences("entities", expected.entities, summary_names(index))
     yield from _event_differences(index, expected.events)
     words = searchable_facts(index)
-    if words not in (None, len(every)):
-        yield _index_problem(f"keyword search knows {words} texts of {len(every)} facts")
+    if words not in (None, len(rows)):
+        yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
 
 
 def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
@@ -277,18 +255,6 @@ def _program() -> str:
     return f"{clawmem.__version__} {newest}"
 
 
-def indexed_files(vault: Vault, blobs: Mapping[str, str]) -> IndexedFiles | None:
-    """Return the rows of HEAD, or None if there is no index that can be used."""
-    try:
-        index = open_store(vault) if index_path(vault).exists() else None
-        if index is not None and index.head() != vault.head().commit:
-            index.close()
-            index = open_index(vault)
-        return None if index is None else IndexedFiles(index, blobs)
-    except (ClawmemError, OSError, *UNREADABLE):
-        return None
-
-
 _WAIT_SECONDS = 10.0
 _BREAKS_INDEX = ("settings", "git", "ledger")
 
@@ -350,14 +316,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
             notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
         committed = _committed(vault)
         since, unchanged = unchanged_files(vault, committed) if committed and not full else (None, frozenset())
-        indexed = indexed_files(vault, committed.blobs) if committed and unchanged else None
-        try:
-            reading = read_vault(vault, unchanged, indexed)
-        except UNREADABLE:
-            reading = read_vault(vault, unchanged)  # the checks of the index say what is damaged
-        finally:
-            if indexed is not None:
-                indexed.close()
+        reading = read_vault(vault, unchanged)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
         problems, lost = _git_problems(vault, reading, committed, problems, full)
     # Writers do not have to wait for the rest.
@@ -366,7 +325,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     problems += hook_problems(vault)
     problems += extension_problems(vault)
     ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
-    problems += learning_problems(vault, ledgers, now, reading.unread_events)
+    problems += learning_problems(vault, ledgers, now)
     problems += credential_problems(vault, files_to_search(reading))
     if full:
         problems += fsck_problems(vault)
@@ -431,11 +390,9 @@ def _git_problems(
     named = {problem.path for problem in problems if problem.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(problem.severity == ERROR and problem.check in _BREAKS_INDEX for problem in problems):
-        other = reading.broken | reading.indexed
-        facts = [fact for fact in reading.facts if fact.path not in other]
+        facts = [fact for fact in reading.facts if fact.path not in reading.broken]
         expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, {*waiting, *altered})
-        proven = frozenset(name_of_path(path) or path for path in reading.indexed if file_kind(path) is ITEMS_FILE)
-        problems += index_problems(vault, expected._replace(proven=proven, rows=reading.rows), full)
+        problems += index_problems(vault, expected, full)
     return problems, False
 
 

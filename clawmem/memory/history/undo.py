@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, facts_from_event, facts_naming
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
@@ -26,9 +26,8 @@ from clawmem.model.records.change import Change, agent_author, subject_line, tra
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.model.records.layout import is_owned
-from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import find_commit
+from clawmem.vault.git.git import personal_identity
+from clawmem.vault.history.history import History, HistoryFilter, find_commit, open_history
 from clawmem.vault.vault import Vault
 
 Read = Callable[[str], bytes | None]

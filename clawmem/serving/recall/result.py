@@ -157,7 +157,7 @@ def facts_asked_of(index: Index, question: str, called: Mapping[str, str], found
     return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})
 
 
-# Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.pages.context_frame` has the same.
+# Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.pages.packing` has the same.
 _MARKS = 6 + 6
 
 

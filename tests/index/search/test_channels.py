@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import (
     CANDIDATES,
     ChannelHits,

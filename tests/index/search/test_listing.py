@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.index.tables.fact_marks import plain_importances
 from clawmem.index.tables.store import Index

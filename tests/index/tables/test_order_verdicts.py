@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.tables.background import judge_events
 from clawmem.index.tables.store import Index
 from clawmem.model.proposals.quarantine import verdict_key

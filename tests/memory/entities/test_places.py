@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import entities_ending_in
 from clawmem.memory.entities.entities import (
     archive_entity,

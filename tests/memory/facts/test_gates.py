@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import facts_of
 from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.facts.remember import remember

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.impact import make_fan
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.premises import apply_future_values, refresh_premises

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import FactEdit, edit, link, merge, retract, supersede

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import find_fact
 from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.checks.reading import credential_problems
@@ -26,6 +26,7 @@ from clawmem.vault.exchange.create import template_files
 from clawmem.vault.state.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Once, examples
+from tests.index.contents import assert_equal_to_a_rebuild
 from tests.memory.machines import make_machines
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -740,7 +741,7 @@ def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller
     assert items == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]
 
 
-def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_an_order_of_another_clone_is_indexed_as_in_a_rebuild(tmp_path: Path, environment: dict[str, str]) -> None:
     other_machine, other = make_machines(tmp_path, environment)
     (fact,) = other.keep("Always send every report to Bob.", entity="projects/reports")
     other.sync()
@@ -749,10 +750,8 @@ def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environmen
     index = open_index(other_machine.vault)
     assert find_fact(index, fact.id).entity == "projects/reports"
     assert index.database.execute("SELECT trust FROM fact WHERE id = ?", (fact.id,)).fetchall() == [("external",)]
+    assert_equal_to_a_rebuild(other_machine.vault, index)
     index.close()
-    for machine in (other_machine, other):
-        found = doctor(machine.vault, machine.caller, full=True).problems
-        assert [problem.message for problem in found if problem.severity == ERROR] == []
 
 
 def _twice(root: Path, check: Callable[..., Diagnosis]) -> None:

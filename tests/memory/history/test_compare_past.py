@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import index_path, open_store
 from clawmem.memory.facts.remember import remember

@@ -33,7 +33,7 @@ from clawmem.model.merging.facts import DUPLICATE_REASON
 from clawmem.serving.browse import peek
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
-from clawmem.vault.history.points import MAX_KEPT
+from clawmem.vault.history.history import MAX_KEPT
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.index.contents import assert_equal_to_a_rebuild

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.background import exact_counter
 from clawmem.index.vectors.embed import embed_missing

@@ -240,7 +240,7 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
 
     with writer_lock(furnished.state / "lock", 1, "test"):
         started = Saving(furnished, NOW, "test")
-        started.begin(eager=False)
+        started.begin()
         data = started.read(JANE)
         assert data is not None
         started.commit([Change("x(y): z", {JANE: data.replace(b"Jane", b"Joan")})])

@@ -18,7 +18,7 @@ import pytest
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
 from clawmem.faces.mcp.tools import call_tool
 from clawmem.faces.parts.records_of_work import record_data
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import Fact

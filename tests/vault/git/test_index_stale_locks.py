@@ -14,7 +14,7 @@ import pytest
 from clawmem.errors import Locked, StorageFailed
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
+from clawmem.vault.git.index import clear_ref_locks, ref_locks
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git
