@@ -37,6 +37,8 @@ _BY_CHANCE, _LEAST_BY_CHANCE, _MOST_BY_CHANCE = 0.042, 0.18, 0.32
 # own closeness does not count.
 _MEANT, _OTHER_WORDS, _COVERED = 0.5, 3.0, 2 / 3
 _APART = 0.1  # what is closer counts
+# What such closeness is worth at least, of a text that has a word of the question, and of one that has none.
+_ALONE, _IN_OTHER_WORDS = 0.4, 0.7
 # How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
 # a word of everyday language.
 BACKGROUND = 100
@@ -251,6 +253,23 @@ def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: f
     scores = {n: score * kept + own[n] for n, score in hits.scores.items()}
     parts = {name: {n: points * kept for n, points in part.items()} for name, part in hits.parts.items()}
     parts["vector"] = {n: points + own[n] for n, points in parts["vector"].items()}
+    return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
+
+
+def least_meant(closeness: float, share: float) -> float:
+    """Return the score that a text has at least by its own closeness, whatever stands beside it, given which part of
+    the question's words it has."""
+    return (_ALONE if share else _IN_OTHER_WORDS) * _part_meant(closeness)
+
+
+def at_least(hits: FusedHits, least: Mapping[int, float]) -> FusedHits:
+    """Return events or notes with at least the given scores; what is added is of the vectors."""
+    more = {n: score - hits.scores[n] for n, score in least.items() if score > hits.scores.get(n, score)}
+    if not more:
+        return hits
+    scores = {n: max(score, least.get(n, score)) for n, score in hits.scores.items()}
+    vector = hits.parts["vector"]
+    parts = {**hits.parts, "vector": {**vector, **{n: vector.get(n, 0.0) + points for n, points in more.items()}}}
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 
