@@ -84,8 +84,7 @@ def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
 
 
 def beyond_names(vault: Vault, question: str, names: str) -> float | None:
-    """Return how much closer a text is to a question than to one about its `names` alone, the most of all texts; None
-    where there are no vectors."""
+    """Return how much closer a text is at most to a question than to its `names` alone; None without vectors."""
     try:
         with _query(vault, question) as query, _query(vault, f"what about {names}?") as other:
             rest = [number - named for number, named in zip(query.vector, other.vector, strict=True)]

@@ -40,14 +40,6 @@ def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collecti
     return note_vector_channel(vault, index, question, owners)
 
 
-def closer_than_names(vault: Vault, question: str, names: str) -> float | None:
-    """Return how much closer a text is to a question than to one about its names alone, or None if there are no
-    vectors."""
-    from clawmem.index.vectors.channel import beyond_names
-
-    return beyond_names(vault, question, names)
-
-
 def has_vectors(vault: Vault) -> bool:
     """Return whether there are vectors to search."""
     return _missing(vault) is None

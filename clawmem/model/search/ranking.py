@@ -264,24 +264,23 @@ def least_meant(closeness: float, share: float) -> float:
 
 def at_least(hits: FusedHits, least: Mapping[int, float]) -> FusedHits:
     """Return events or notes with at least the given scores; what is added is of the vectors."""
-    more = {n: score - hits.scores[n] for n, score in least.items() if score > hits.scores.get(n, score)}
-    if not more:
-        return hits
-    scores = {n: max(score, least.get(n, score)) for n, score in hits.scores.items()}
-    vector = hits.parts["vector"]
-    parts = {**hits.parts, "vector": {**vector, **{n: vector.get(n, 0.0) + points for n, points in more.items()}}}
-    return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
+    return _with_more(hits, "vector", {n: score - hits.scores.get(n, score) for n, score in least.items()})
 
 
 def of_days(hits: FusedHits, days: Mapping[int, float], part: float) -> FusedHits:
     """Return events or notes with those of the days that a question names nearer to a full match, by `part` of what
     they lack of it, times how telling the days are."""
     more = {n: part * telling * (1 - hits.scores[n]) for n, telling in days.items() if n in hits.scores}
+    return _with_more(hits, "time", more)
+
+
+def _with_more(hits: FusedHits, channel: str, found: Mapping[int, float]) -> FusedHits:
+    more = {n: points for n, points in found.items() if points > 0}
     if not more:
         return hits
     scores = {n: score + more.get(n, 0.0) for n, score in hits.scores.items()}
-    time = hits.parts.get("time", {})
-    parts = {**hits.parts, "time": {**time, **{n: time.get(n, 0.0) + points for n, points in more.items()}}}
+    part = hits.parts.get(channel, {})
+    parts = {**hits.parts, channel: {**part, **{n: part.get(n, 0.0) + points for n, points in more.items()}}}
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 

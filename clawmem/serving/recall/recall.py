@@ -29,7 +29,7 @@ from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_
 from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import closer_than_names, facts_by_meaning, has_vectors
+from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.fact_words import because
@@ -118,7 +118,6 @@ _ENOUGH_SHARE, _STRANGE_SHARE, _STRANGE_MEANT = 0.35, 0.55, 0.05
 # A text is close to a question with a name just by the name. Where none is closer to it than to its only name by the
 # first number, nothing answers; by the second, something does, whatever words no text has.
 _HARDLY_BEYOND, _FAR_BEYOND = 0.2, 0.3
-_NOTHING_MEETS = (math.inf, math.inf, math.inf)
 # Where no text has any word of the subject, an answer is as close as this, or has a word near in meaning to one.
 _FOREIGN_MEANT = 0.25
 # As close as this in meaning, a fact may answer though it has only the names of the question.
@@ -257,11 +256,14 @@ def question_words(
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
     of_owner, whose = not owners.isdisjoint(names), names | owners
-    beyond = closer_than_names(meant, question, " ".join(sorted(bare))) if meant and unheard else None
-    if beyond is not None and beyond < _HARDLY_BEYOND and len(bare) == 1:
-        enough = _NOTHING_MEETS
-    elif beyond is not None and beyond >= _FAR_BEYOND:
-        unheard, of_owner = None, False
+    if meant and unheard:
+        from clawmem.index.vectors.channel import beyond_names  # few questions have a name and a word of no text
+
+        beyond = beyond_names(meant, question, " ".join(sorted(bare)))
+        if beyond is not None and beyond < _HARDLY_BEYOND and len(bare) == 1:
+            enough = math.inf, math.inf, math.inf
+        elif beyond is not None and beyond >= _FAR_BEYOND:
+            unheard, of_owner = None, False
     strange = any(not word.known and word.word in proper for word in asked)
     return QuestionWords(
         asked, names, called, record, whose, of_owner, unheard, meant is not None, bare, kind, enough, foreign, strange

@@ -11,8 +11,9 @@ import pytest
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import ChannelHits, FactFilter
+from clawmem.index.vectors.channel import beyond_names
 from clawmem.index.vectors.embed import embed_missing
-from clawmem.index.vectors.search import closer_than_names, events_by_meaning, facts_by_meaning
+from clawmem.index.vectors.search import events_by_meaning, facts_by_meaning
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -74,11 +75,11 @@ def test_a_question_that_finds_nothing_says_that_only_words_were_searched(clawme
 
 @needs_local_model
 def test_what_a_question_asks_beside_a_name_is_told_from_the_name(vault: Vault, clawmem: Command) -> None:
-    assert closer_than_names(vault, "Where is Ingrid employed?", "ingrid") is None
+    assert beyond_names(vault, "Where is Ingrid employed?", "ingrid") is None
     clawmem("remember", "Ingrid works as a roofer in Halle.\nIngrid is allergic to wasps.\nI drive a Volvo.")
     clawmem("heartbeat")
     near, far, bare = (
-        closer_than_names(vault, question, "ingrid") or 0.0
+        beyond_names(vault, question, "ingrid") or 0.0
         for question in ("Where is Ingrid employed?", "Which breed is Ingrid?", "what about ingrid?")
     )
     assert near > far > bare == 0.0
