@@ -213,9 +213,9 @@ def test_memory_does_not_grow_with_the_transcript(
         return highest
 
     peak(100)
-    few = peak(400)
-    better = min(peak(1_500), peak(1_501))
-    assert better - few < 400 * 1_000, "the texts of the further messages alone take more"
+    few = peak(300)
+    better = min(peak(1_000), peak(1_001))
+    assert better - few < 400 * 600, "the texts of the further messages alone take more"
 
 
 def test_a_task_and_its_answer_in_a_conversation_are_no_news(vault: Vault, caller: Caller) -> None:
@@ -355,8 +355,8 @@ def test_the_lines_of_daily_notes_become_events_of_their_day(vault: Vault, calle
 
 @pytest.mark.parametrize(
     ("speakers", "named"),
-    [(["Ada"], "Ada"), (["Ada Person"], "Ada Person"), (["Adam"], "Adam"), (["Adam", "Ada"], "Ada"),
-     (["Ida", "Ola"], None), (["User"], ""), ([None], "")],
+    [(["Ada Person"], "Ada Person"), (["Adam", "Ada"], "Ada"),
+     (["Ida", "Ola"], None), (["User"], "")],
 )  # fmt: skip
 def test_a_person_is_told_how_a_speaker_is_named_as_the_user(
     clawmem: Command, speakers: list[str | None], named: str | None

@@ -338,16 +338,6 @@ def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, g
     assert not stays or stays in served(clawmem, stays)
 
 
-def test_a_rejected_request_shows_the_messages_again(clawmem: Command) -> None:
-    say_all(clawmem, ["Mia came back.", "Mia was drunk on Monday."], session="s1")
-    say(clawmem, "Strike that about Mia.", session="s1")
-    assert "drunk" not in served(clawmem, "Mia")
-    [waiting] = clawmem("review", "list", "--json").data["proposals"]
-    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
-    assert "drunk" in served(clawmem, "Mia")
-    assert clawmem("doctor").code == 0
-
-
 def test_what_two_requests_took_from_a_message_comes_back_with_each(clawmem: Command) -> None:
     parts = ["Mia was drunk on Monday.", "The choir of Aurora sings in the large hall by the sea.", "Bob lost his job."]
     say(clawmem, " ".join(parts), session="s1")
@@ -420,19 +410,6 @@ def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command, 
     decided = clawmem("review", "reject", waiting["id"], "--reason", "it stays")
     assert decided.code == 0, decided.err
     assert "Fjord" in served(clawmem, "interview Fjord Bank"), decided.out
-
-
-def test_the_verb_shows_first(clawmem: Command) -> None:
-    clawmem("remember", "The mail of Alice is alice@acme.io.")
-    clawmem("remember", "Alice Smith has alice.smith@acme.io.")
-    shown = clawmem("forget", "alice@acme.io")
-    assert (shown.out.count("fact_"), "Nothing is hidden yet" in shown.err) == (1, True)
-    assert "alice@acme.io" in served(clawmem, "mail of Alice")
-    assert clawmem("forget", "alice@acme.io", "--yes").code == 0
-    found = served(clawmem, "mail of Alice")
-    assert "is alice@acme.io" not in found
-    assert "alice.smith@acme.io" in found
-    assert clawmem("forget", "Kestrel").code == 1
 
 
 def test_what_is_forgotten_leaves_the_generated_pages_at_once(clawmem: Command, vault_root: Path) -> None:

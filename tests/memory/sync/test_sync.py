@@ -81,19 +81,6 @@ def test_a_first_push_to_an_empty_remote(tmp_path: Path, environment: dict[str, 
     assert (again.received, again.sent, again.pushed) == (0, 0, False)
 
 
-def test_what_only_others_did_is_taken_in_without_a_merge(machines: list[Machine]) -> None:
-    machine, other = machines
-    machine.keep("The boat is red.", entity="projects/boat")
-    machine.sync()
-    result = other.sync()
-    assert [taken.how for taken in result.rounds] == ["fast-forward"]
-    assert other.head() == machine.head()
-    assert "The boat is red." in other.standing()
-    assert_alike(machine, other)
-    # The index has followed.
-    assert other.keep("The boat is red.", entity="projects/boat")[0].id in machine.facts()
-
-
 def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Machine]) -> None:
     machine, other = machines
     machine.keep("The boat is red.")
@@ -559,19 +546,6 @@ def learn(machine: Machine, place: str, **more: object) -> str:
     text = f"Jane was born in {place}."
     (fact,) = machine.keep(text, entity=JANE, subject="Jane", predicate="born_in", object=place, **more)
     return fact.id
-
-
-def test_two_values_of_one_relation_stand_until_a_person_decides(machines: list[Machine]) -> None:
-    machine, other = machines
-    lyon, bergen = learn(machine, "Lyon"), learn(other, "Bergen")
-    machine.sync()
-    result = other.sync()
-    assert [conflict.kind for conflict in result.conflicts] == ["values"] and len(result.proposals) == 1
-    machine.sync()
-    assert machine.facts()[lyon].is_current and machine.facts()[bergen].is_current
-    (asked,) = read_proposals(machine.vault).open
-    assert (asked.kind, {target.id for target in asked.targets}) == ("conflict", {lyon, bergen})
-    assert asked.id in other.git("log", "-3", "--format=%B")
 
 
 def test_a_question_about_values_can_be_answered(machines: list[Machine], clawmem: Command) -> None:
