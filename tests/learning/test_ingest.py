@@ -213,9 +213,9 @@ def test_memory_does_not_grow_with_the_transcript(
         return highest
 
     peak(100)
-    few = peak(300)
-    better = min(peak(1_000), peak(1_001))
-    assert better - few < 400 * 600, "the texts of the further messages alone take more"
+    few = peak(400)
+    better = min(peak(1_500), peak(1_501))
+    assert better - few < 400 * 1_000, "the texts of the further messages alone take more"
 
 
 def test_a_task_and_its_answer_in_a_conversation_are_no_news(vault: Vault, caller: Caller) -> None:

@@ -265,20 +265,6 @@ def test_the_daily_limit_counts_earlier_runs(vault: Vault, caller: Caller) -> No
     assert "(llm.daily_cents)" in result.failed[0][1].message
 
 
-def test_past_the_limit_of_facts_the_rest_waits(vault: Vault, caller: Caller) -> None:
-    works = fact(
-        "e1", "I work at Brightpath now", "The user works at Brightpath.", predicate="works_at", object="Brightpath"
-    )
-    result, _ = learned_by(vault, caller, gives(LIVES, works, ALLERGY), facts=2)
-    assert code(result) == BUDGET
-    assert result.of("learn") is not None
-    assert {other_fact.predicate for other_fact in facts_of(vault)} == {"lives_in", "works_at"}
-    with serving(reads) as server:
-        again = run_heartbeat(vault, caller, model=model(server))
-    assert code(again) == DONE
-    assert len(facts_of(vault)) == 3
-
-
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
 
 

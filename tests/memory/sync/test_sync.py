@@ -548,6 +548,19 @@ def learn(machine: Machine, place: str, **more: object) -> str:
     return fact.id
 
 
+def test_two_values_of_one_relation_stand_until_a_person_decides(machines: list[Machine]) -> None:
+    machine, other = machines
+    lyon, bergen = learn(machine, "Lyon"), learn(other, "Bergen")
+    machine.sync()
+    result = other.sync()
+    assert [conflict.kind for conflict in result.conflicts] == ["values"] and len(result.proposals) == 1
+    machine.sync()
+    assert machine.facts()[lyon].is_current and machine.facts()[bergen].is_current
+    (asked,) = read_proposals(machine.vault).open
+    assert (asked.kind, {target.id for target in asked.targets}) == ("conflict", {lyon, bergen})
+    assert asked.id in other.git("log", "-3", "--format=%B")
+
+
 def test_a_question_about_values_can_be_answered(machines: list[Machine], clawmem: Command) -> None:
     machine, other = machines
     both = {learn(machine, "Lyon"), learn(other, "Bergen")}
