@@ -10,7 +10,7 @@ from math import isinf
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, StorageFailed
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.local_model import NAME, NUMBERS, LocalModel, missing_packages

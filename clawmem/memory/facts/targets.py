@@ -21,8 +21,8 @@ from clawmem.index.search.lookup import (
     find_fact,
     people_by_first_name,
 )
+from clawmem.index.vectors import facts_by_meaning
 from clawmem.index.vectors.local_model import has_near_word
-from clawmem.index.vectors.search import facts_by_meaning
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, canonical_predicate, predicates_asked
@@ -34,14 +34,18 @@ from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, owner_of
 from clawmem.model.records.event import Event
-from clawmem.model.search.kinds import EXAMPLE, SAME, closeness, kinds_of, names_somebody
 from clawmem.model.search.meant import (
     ASPECT,
+    EXAMPLE,
+    SAME,
     SPECIAL,
     as_written,
+    closeness,
     is_name,
+    kinds_of,
     longer_name,
     means,
+    names_somebody,
     places_of,
     same_word,
     spelled_alike,
