@@ -65,6 +65,7 @@ AT_FIRST = r"(?i)\b(?:original|initial|first\b|early on|ursprünglich|zuerst|anf
 BEFORE = r"(?i)\b(?:before|prior to|vor|bevor|avant|antes de|prima di)\s+([^?]+)"
 _WHY = re.compile(r"\b(?:why|how come|reasons?)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
+_JOINED = re.compile(r"(?:(?<!ca)(?<!wo)n['’]t|(?<!won)['’](?:d|ll|m|re|s|t|ve))$")  # of `I've` and `who'll`
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
 TIME_WORDS = frozenset(
@@ -154,7 +155,7 @@ def proper_names(question: str) -> frozenset[str]:
     words = _WORD.findall(question)
     if languages_of(question):
         return frozenset()
-    found = (word.replace("’", "'").removesuffix("'s") for word in words[1:] if word[0].isupper())
+    found = (_JOINED.sub("", word) for word in words[1:] if word[0].isupper())
     return frozenset(word.lower() for word in found) - STOPWORDS - TIME_WORDS - _FEASTS
 
 
@@ -199,7 +200,7 @@ def _words(question: str) -> tuple[list[str], list[str]]:
     written = _WORD.findall(question.replace("’", "'"))
     words = list(dict.fromkeys(map(str.lower, written)))
     if not languages:
-        return words, [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+        return words, list(dict.fromkeys(bare for word in words if (bare := _JOINED.sub("", word)) not in STOPWORDS))
     names = {word.lower() for word in written[1:] if word[0].isupper()}
     stop = STOPWORDS.union(*(words_of(code, "stop", "asking") for code in languages)) - names
     return words, [word for word in map(without_elision, words) if word not in stop]

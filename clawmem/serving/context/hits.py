@@ -70,6 +70,8 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
+# Where vectors are searched, every text has some score: this part of the best one's, facts included.
+_MEANT_FROM = 0.4
 # What is a little further off, beyond so many tokens; its score then has to be at least the second number.
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER, _MOST_WRITTEN = 5, 3
@@ -156,7 +158,7 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk, has_vectors(vault), vault.catalog_or_none())
+    words = question_words(index, question, with_talk, vault if has_vectors(vault) else None, vault.catalog_or_none())
     if not typed and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
         return hits, [*filter(None, slips[1:]), *asides]
@@ -229,8 +231,9 @@ def _search(
     numbers = close_to_best(ranked, _FACTS_FROM)
     numbers += _of_topics(index, question, [n for n, _ in ranked], numbers) if len(numbers) < len(ranked) else []
     technical = wish.technical or (is_technical(question) and not is_private(question))
+    answering = ranked if answered else ()
     events, lines, flag = (
-        _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
+        _heard(vault, index, query, words, answering, wish.budget > _WIDE) if with_talk else ([], [], False)
     )
     numbers += rows_from_events(index, (event.id for event in events[:_TEACHING]))
     placed = tiers_of(on, numbers)
@@ -260,10 +263,15 @@ def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Seque
 
 
 def _heard(
-    vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool, wide: bool
+    vault: Vault,
+    index: Index,
+    query: RecallQuery,
+    words: QuestionWords,
+    answering: Sequence[tuple[int, float]],
+    wide: bool,
 ) -> tuple[list[Event], list[tuple[str, str]], bool]:
     """Return the events that bear on the question, the path and text of lines that people wrote into pages and that
-    answer it, and whether an event answers. Without a question that is `answered`, only events that answer count."""
+    answer it, and whether an event answers. Without facts that are `answering`, only events that answer count."""
     from clawmem.serving.recall.events import find_said
 
     results = find_said(vault, index, query._replace(where=(EVENTS,)), words)
@@ -275,11 +283,13 @@ def _heard(
     heard = [hit for hit in spoken if hit.share >= _ENTRY_SHARE or ENTRY not in (hit.event.metadata or {})]
     enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
     flag = any(hit.score >= enough and hit.tells for hit in heard)
-    if words.unheard is None and not (answered or flag):
+    if words.unheard is None and not (answering or flag):
         return [], lines, False
     scored = [(hit.event, hit.score) for hit in heard]
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
+    if query.by_meaning:
+        least = max(least, _MEANT_FROM * max((score for _, score in (*answering, *scored)), default=0.0))
     strong = [(event, score) for event, score in scored if score >= least]
     return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, flag
 

@@ -142,13 +142,13 @@ def test_callers_cannot_set_marks_or_confirmations(vault: Vault, caller: Caller)
     assert in_doubt(facts(vault)[resting.id])
 
 
-def test_thousands_of_dependents_are_marked_in_one_commit(
+def test_a_thousand_dependents_are_marked_in_one_commit(
     tmp_path: Path, environment: dict[str, str], caller: Caller
 ) -> None:
-    vault = Vault(make_fan(tmp_path / "fan", environment, 2_000), environment)
+    vault = Vault(make_fan(tmp_path / "fan", environment, 1_000), environment)
     result = retract(vault, "fact_00000000", caller)
-    assert len(result.marked) == 2_000
-    assert sum(map(in_doubt, facts(vault).values())) == 2_000
+    assert len(result.marked) == 1_000
+    assert sum(map(in_doubt, facts(vault).values())) == 1_000
 
 
 def facts_by_statement(vault: Vault) -> dict[str, Fact]:
