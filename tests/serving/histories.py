@@ -222,7 +222,7 @@ def given(world: World, vault: Vault, now: datetime) -> dict[str, Any]:
     answers: dict[str, Any] = {f"list {wanted}": list_facts(vault, reader, wanted) for wanted in filters}
     for question in world.questions:
         for wanted in filters:
-            found = recall(vault, question, reader, wanted, limit, RECALL_KINDS)
+            found = recall(vault, question, reader, wanted, limit, RECALL_KINDS, 2)
             answers[f"recall {question} {wanted}"] = found._replace(notices=())
             _forget_accesses(vault)
     for asked in (None, world.questions[0]):

@@ -95,6 +95,16 @@ def recall(
     as_of: Annotated[str | None, AS_OF],
     at: Annotated[str | None, AT],
     include_superseded: Annotated[bool, SUPERSEDED],
+    passes: Annotated[
+        int,
+        Parameter(
+            "Number of search passes; each further pass follows the links of the best facts.",
+            ("--passes",),
+            default=1,
+            least=1,
+            most=5,
+        ),
+    ],
     budget: Annotated[
         int | None,
         Parameter("Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), least=1),
@@ -123,7 +133,7 @@ def recall(
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
     least, near = (0.0, 0.0) if every else (LEAST_SCORE, 0.0 if limit or places != RECALL_KINDS else NEAR_SHARE)
-    result = act(here.vault, asked, here.caller, wanted, most, places, least, near)
+    result = act(here.vault, asked, here.caller, wanted, most, places, passes, least, near)
 
     mark_session(here, [hit.fact.id for hit in result.found])
 

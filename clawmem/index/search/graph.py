@@ -1,18 +1,22 @@
-"""The graph of the vault: facts and entities, connected by links, relations, subjects and the places of facts.
+"""The graph of the vault: facts and entities, connected by links, relations, subjects and the places of facts; and the
+further pass of recall along it.
 
 The edge table finds the facts that point to something. What a fact points to is read from its own line, which has a
 seal. RowDamaged is raised if the two disagree.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from clawmem.index.search.channels import (
+    ChannelHits,
     FactFilter,
     condition_of,
     facts_in_rows,
     keyword_channel,
+    passing_rows,
+    predicate_channel,
 )
 from clawmem.index.search.lookup import (
     FACT_COLUMNS,
@@ -20,9 +24,12 @@ from clawmem.index.search.lookup import (
     entities_called,
     entities_known_as,
     fact_from_row,
+    newest_rows_about,
+    rows_of,
 )
 from clawmem.index.tables.schema import RowDamaged, check_sealed
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, pointers
 from clawmem.model.facts.reach import workflow_of_realm
 from clawmem.model.language.text import normal
@@ -277,3 +284,44 @@ def rows_about_thing(index: Index, name: str, entity: str | None, wanted: FactFi
     for word in words:
         mentions = index.engine.having(mentions, (word,))
     return [*found, *sorted(mentions - found.keys())]
+
+
+# How many of the best facts a pass starts from, and how many facts it may add.
+BEST_FACTS = 5
+MOST_LINKED = 200
+# The score of a fact that answers the question about a thing mentioned in a best fact, that is linked to a best fact,
+# or that is about the same thing. Each place further down among the best facts reduces it by a fifth.
+ANSWERS, LINKED, BESIDE = 1.0, 0.6, 0.3
+STEP = 0.2
+
+
+def links_channel(
+    index: Index, question: str, catalog: Catalog, best: Sequence[int], wanted: FactFilter
+) -> ChannelHits:
+    """Return facts connected with better ones: by a link, by a shared thing, or because they answer the question
+    about a thing that a best fact mentions."""
+    scores: dict[int, float] = {}
+    placed = facts_in_rows(index, best[:BEST_FACTS])
+    for place, n in enumerate(best[:BEST_FACTS]):
+        near, better = 1.0 - STEP * place, set(best[: place + 1])
+        fact = placed[n].fact
+        for name in filter(None, (fact.object, fact.subject)):
+            asked = predicate_channel(index, f"{question} {normal(name)}", catalog, wanted)
+            _raise(scores, asked.scores.keys() - better, ANSWERS * near)
+            beside = passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted)
+            _raise(scores, beside - better, BESIDE * near)
+        _raise(scores, _joined(index, fact.id, wanted) - better, LINKED * near)
+    if not scores:
+        return ChannelHits({}, True)
+    kept = sorted(scores, key=lambda n: (-scores[n], n))[:MOST_LINKED]
+    return ChannelHits({n: scores[n] for n in kept})
+
+
+def _raise(scores: dict[int, float], found: Iterable[int], worth: float) -> None:
+    for n in found:
+        scores[n] = max(scores.get(n, 0.0), worth)
+
+
+def _joined(index: Index, fact_id: str, wanted: FactFilter) -> set[int]:
+    others = [edge.target for edge in edges_at(index, fact_id, wanted) if is_fact(edge.target)][:MOST_LINKED]
+    return rows_of(index, others)

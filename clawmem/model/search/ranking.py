@@ -13,6 +13,7 @@ WEIGHTS: Mapping[str, float] = {
     "keyword": 0.8,
     "vector": 0.3,
     "time": 0.4,
+    "links": 0.4,
 }
 # The weights for events. They have no triple, and their words say more than a named day. The weight of vectors is for
 # questions whose words are all in one turn.

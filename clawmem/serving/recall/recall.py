@@ -132,9 +132,9 @@ FACT_PART = NAME_ONLY / LEAST_SCORE
 class RecallQuery(NamedTuple):
     """A question with its caller, the facts to use, the number of hits in all, and where to look.
 
-    Without `by_meaning`, vectors are not searched. Hits with a score below `least` are left out, and facts with one
-    below `FACT_PART` of it; so are hits with less than the part `near` of the best score. `policy` is that of
-    `tiers.policy`.
+    Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
+    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
+    less than the part `near` of the best score. `policy` is that of `tiers.policy`.
     Words that no text has are read as known ones that differ in a letter, once: then `typed` is the question as it was,
     whose meaning is searched.
     """
@@ -144,6 +144,7 @@ class RecallQuery(NamedTuple):
     wanted: FactFilter
     limit: int
     where: Collection[str] = (FACTS,)
+    passes: int = 1
     by_meaning: bool = True
     least: float = 0.0
     near: float = 0.0
@@ -301,9 +302,8 @@ class _ChannelAnswers(NamedTuple):
         """Return what `_judged` returns; what is hardly closer than others, and has few of the words, is no answer."""
         had, close = self.had.get(n, ()), self.hits["vector"].scores.get(n, 0.0)
         only_named, tells = _judged(fact, had, words, text, close >= _FACT_CLEARLY and not words.strange)
-        return only_named, tells and (
-            "predicate" in fact.channels or words.is_met(share_of(words.asked, had), close, text, True)
-        )
+        exact = not fact.channels.keys().isdisjoint(("predicate", "links"))
+        return only_named, tells and (exact or words.is_met(share_of(words.asked, had), close, text, True))
 
 
 def check_question(question: str) -> None:
@@ -320,6 +320,7 @@ def recall(
     wanted: FactFilter,
     limit: int,
     where: Collection[str] = (FACTS,),
+    passes: int = 1,
     least: float = 0.0,
     near: float = 0.0,
 ) -> RecallResult:
@@ -329,7 +330,7 @@ def recall(
     recorded in the access journal, except with `as_of`.
     """
     check_question(question)
-    asked = RecallQuery(question, caller, wanted, limit, where, least=least, near=near)
+    asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least, near=near)
 
     def answered(index: Index) -> RecallResult:
         found = recall_in(vault, index, asked)
@@ -351,7 +352,7 @@ def said_of(
     vault: Vault, name: str, caller: Caller, wanted: FactFilter, limit: int, where: Collection[str]
 ) -> tuple[RecallResult, list[RecallHit]]:
     """Return what `recall` finds of a name, and the hits that have a word of it themselves, not only near them."""
-    result = recall(vault, name, caller, wanted, limit, where, LEAST_SCORE)
+    result = recall(vault, name, caller, wanted, limit, where, 1, LEAST_SCORE)
     return result, [hit for hit in result.ranking if "keyword" in hit.hit.channels and hit.hit.share]
 
 
@@ -764,6 +765,21 @@ def _facts(
         "time": {n: score / BEGUN for n, score in hits["time"].scores.items()},
     }
     best = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
+    for _ in range(asked.passes - 1):
+        from clawmem.index.search.graph import links_channel  # most questions need one pass
+
+        # What an earlier pass found is kept, also where it is now among the facts that this one starts from.
+        known = hits["links"].scores if "links" in hits else {}
+        links = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
+        scores = {n: max(known.get(n, 0.0), links.scores.get(n, 0.0)) for n in {**known, **links.scores}}
+        hits["links"] = links._replace(scores=scores)
+        again = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
+        first = {n: fact for n, _, fact in best}  # one channel more is no reason for a lower score
+        again = [(n, tier, max(fact, first.get(n, fact), key=lambda each: each.score)) for n, tier, fact in again]
+        again.sort(key=lambda each: -each[2].score)
+        if [n for n, _, _ in again] == [n for n, _, _ in best]:
+            break
+        best = again
     earlier = None
     if span and span.first < now and not wanted.as_of and not wanted.superseded:
         from clawmem.index.search.replaced import replaced_since  # few questions are about the past
@@ -945,7 +961,7 @@ def _judged(
     """Return whether a fact has nothing of a question but a name, in any channel; and whether it may answer, judged by
     its text, too, if given. What is `clearly` close in meaning may answer with only the names."""
     bare = bool(words.names) and all(word.word in words.names for word in had)
-    more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time"))
+    more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time", "links"))
     only_named = bare and not more and not fact.channels.get("vector", 0.0) > 0
     found = {word.word for word in had}
     # A fact that has two names of the question, and all of them, says something of what it asks about.

@@ -254,7 +254,7 @@ def test_adding_a_text_never_hides_another_that_has_as_many_of_the_asked_words(
             note(vault, words, caller)
         else:
             ingest(vault, [Message(1, "user", words, session=f"s{number}", external_id=str(number))], caller, "chat")
-        found = recall(vault, "copper kettle", caller, FactFilter(), 10, RECALL_KINDS, LEAST_SCORE, NEAR_SHARE)
+        found = recall(vault, "copper kettle", caller, FactFilter(), 10, RECALL_KINDS, 1, LEAST_SCORE, NEAR_SHARE)
         assert {text(hit) for hit in found.ranking} == {first, second} if number else {first}
 
 
@@ -428,6 +428,21 @@ def test_the_name_of_a_predicate_finds_the_facts_that_have_it(clawmem: Callable[
         assert ["The report goes out" in line for line in clawmem("recall", question).out.splitlines()] == [True]
 
 
+def test_a_further_pass_keeps_the_answer_and_finds_what_is_linked_to_it(clawmem: Callable[..., Any]) -> None:
+    texts = ("Ana manages Bo.", "Bo works on Kite.", "Kite ships from Rotterdam.")
+    places = ("areas/people/ana", "areas/people/bo", "projects/kite")
+    ids = [
+        clawmem("remember", words, "--entity", place, "--json").data["facts"][0]["id"]
+        for words, place in zip(texts, places, strict=True)
+    ]
+    clawmem("link", ids[0], ids[1])
+    clawmem("link", ids[1], ids[2])
+    question = "Where does the project of the person that Ana manages ship from?"
+    for passes, wanted in (("1", texts[:1]), ("2", texts[:2]), ("3", texts)):
+        found = clawmem("recall", question, "--passes", passes).out
+        assert all(words in found for words in wanted), passes
+
+
 def test_a_word_that_is_written_as_it_sounds_finds(clawmem: Callable[..., Any]) -> None:
     for text in ("Priya is allergic to hazelnuts.", "The boiler is new.", "The spruce fell on the shed."):
         clawmem("remember", text)
@@ -583,7 +598,7 @@ def test_what_was_never_heard_of_somebody_known_is_unknown(
     ingest(vault, messages, caller, "chat")
 
     def found(question: str) -> list[str]:
-        result = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS, LEAST_SCORE, NEAR_SHARE)
+        result = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS, 1, LEAST_SCORE, NEAR_SHARE)
         return [text(hit) for hit in result.ranking]
 
     assert found(f"What {word} does {name} have?") == []
