@@ -3,15 +3,17 @@
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from heapq import nsmallest
 from operator import mul
 from typing import NamedTuple
 
-from clawmem.errors import ModelFailed
+from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
+from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.local_model import NAME, question_vector
+from clawmem.index.vectors.embed import embed_missing, needs_embedding, words_of_fact
+from clawmem.index.vectors.local_model import NAME, model_for_questions, question_vector
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
@@ -22,9 +24,11 @@ from clawmem.index.vectors.store import (
     Vectors,
     code_size,
     hamming_distances,
+    key_of,
     normalize_vector,
     note_id,
     open_vectors,
+    pack_vector,
     packed_product,
     page_of_note_id,
     sign_bits,
@@ -33,6 +37,7 @@ from clawmem.model.records.layout import agent_of
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
+_SECONDS, _MOST_EMBEDDED = 1.0, 20
 _NOTHING = "nothing is embedded yet: run `clawmem heartbeat`"
 
 
@@ -81,6 +86,26 @@ def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
             return query.vector
     except VectorsUnavailable:
         return None
+
+
+def closeness_of(vault: Vault, question: str, facts: Sequence[PlacedFact], texts: Sequence[str]) -> list[float]:
+    """Return how close facts and then texts are to the question, as cosines; none where vectors cannot be had. What is
+    not embedded yet is embedded now, if that takes a second or so."""
+    with suppress(ClawmemError):  # such as Locked
+        if needs_embedding(vault):
+            embed_missing(vault, _SECONDS)
+    words = [*map(words_of_fact, facts), *texts]
+    try:
+        with _query(vault, question) as query:
+            values = query.vectors.values(query.model, map(key_of, words))
+            missing = [text for text in dict.fromkeys(words) if key_of(text) not in values]
+            if len(missing) > _MOST_EMBEDDED:
+                raise VectorsUnavailable("too much is not embedded yet")
+            values |= {key_of(text): pack_vector(model_for_questions().embed(text)) for text in missing}
+            vectors = (values[key_of(text)] for text in words)
+            return [(packed_product(query.vector, vector) - query.shared) / query.spread for vector in vectors]
+    except VectorsUnavailable:
+        return []
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.search.lookup import all_facts
+from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.local_model import NAME, NUMBERS, LocalModel, missing_packages
 from clawmem.index.vectors.store import (
@@ -22,6 +22,7 @@ from clawmem.index.vectors.store import (
     Centre,
     VectorPack,
     Vectors,
+    key_of,
     normalize_vector,
     note_id,
     open_or_create_vectors,
@@ -50,12 +51,17 @@ class EmbeddedText(NamedTuple):
 
 
 def fact_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Yield every fact with its reason, preceded by the title of its entity if the fact does not name it."""
+    """Yield every fact as it is embedded."""
     for placed in all_facts(index):
-        title = title_of(placed.entity)
-        statement = ", ".join([placed.fact.fact, *because(placed.fact), *placed.fact.tags])
-        words = statement if title.lower() in statement.lower() else f"{title}: {statement}"
+        words = words_of_fact(placed)
         yield EmbeddedText(placed.fact.id, words, key_of(words))
+
+
+def words_of_fact(placed: PlacedFact) -> str:
+    """Return a fact with its reason, preceded by the title of its entity if the fact does not name it."""
+    title = title_of(placed.entity)
+    statement = ", ".join([placed.fact.fact, *because(placed.fact), *placed.fact.tags])
+    return statement if title.lower() in statement.lower() else f"{title}: {statement}"
 
 
 def demand(index: Index) -> dict[str, int]:
@@ -90,13 +96,6 @@ def note_texts(index: Index) -> Iterator[EmbeddedText]:
     ):
         for words in pieces(text):
             yield EmbeddedText(note_id(path, text), words, key_of(words))
-
-
-def key_of(words: str) -> bytes:
-    """Return the key of a text's vector: the first 16 bytes of its SHA-256."""
-    from hashlib import sha256
-
-    return sha256(words.encode(errors="surrogatepass")).digest()[:16]
 
 
 # How long one heartbeat may embed.

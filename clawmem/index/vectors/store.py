@@ -127,6 +127,13 @@ def note_id(page: str, text: str) -> str:
     return f"{checksum(text):08x} {page}"
 
 
+def key_of(words: str) -> bytes:
+    """Return the key of a text's vector: the first 16 bytes of its SHA-256."""
+    from hashlib import sha256
+
+    return sha256(words.encode(errors="surrogatepass")).digest()[:16]
+
+
 def page_of_note_id(name: str) -> str:
     """Return the page of a note line from its id."""
     return name.partition(" ")[2]

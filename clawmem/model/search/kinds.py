@@ -35,9 +35,10 @@ def _kinds() -> dict[str, dict[str, bool]]:
 
 
 def kinds_of(word: str) -> dict[str, bool]:
-    """Return the kinds of a word, in any case and in the plural, and whether it is a name of each."""
+    """Return the kinds of a word, in any case, in the plural and the genitive, and whether it is a name of each."""
     text = normal(word)
-    return _kinds().get(text) or _kinds().get(text.removesuffix("s")) or {}
+    bare = text.removesuffix("s")
+    return _kinds().get(text) or _kinds().get(bare) or _kinds().get(bare.removesuffix("e")) or {}
 
 
 def names_somebody(word: str) -> bool:

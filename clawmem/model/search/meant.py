@@ -193,7 +193,7 @@ def _consonants(name: str) -> str:
     for letter in re.sub("γ(?=[ιε])", "", name):
         called = unicodedata.name(letter, "").partition(" WITH ")[0].split() or [""]
         spoken = letter if called[0] == "LATIN" else called[-1].lower()
-        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru") else spoken
+        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru", "mark") else spoken
     for sounds, sound in _SOUNDS:
         found = re.sub(sounds, sound, found)
     return found
