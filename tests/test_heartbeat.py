@@ -13,7 +13,7 @@ import pytest
 
 from clawmem.errors import InvalidInput, Locked
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, run_heartbeat, step_reports
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember

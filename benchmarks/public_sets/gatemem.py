@@ -46,7 +46,7 @@ from benchmarks.public_sets.common import (
 )
 from clawmem.errors import InvalidInput, Refused
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest

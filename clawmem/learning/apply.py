@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, Refused
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import by_ids, entities, event_day
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.answers import (

@@ -41,7 +41,7 @@ from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, fi
 from clawmem.model.settings.settings import BY_KEY
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.learning.rules.clauses import matched_form, predicate_of, tail_match, template_filled, values_of

@@ -31,7 +31,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.programs import run_in_folder
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.acceptance import is_accepted
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.git.refs import common_dir_of, git_dir_of
 from clawmem.vault.vault import Vault
 

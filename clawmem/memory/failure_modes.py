@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, NotFound
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.model.pages.guardrail_page import holds_for
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.records.failure import (
     LOG_PATH,
     MODES_PATH,

@@ -158,7 +158,7 @@ def mover(work: WriteScope) -> Mover:
     at = stamp(work.caller.now)
     if work.caller.agent is not None:
         return Mover(work.caller.agent, False, at)
-    person = work.person()
+    person = work.person
     return Mover(person.name, True, at, f"{person.name} <{person.email}>") if person else Mover(A_PERSON, True, at)
 
 

@@ -8,13 +8,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, facts_of, people_beginning, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open
 from clawmem.model.facts.fact import HEALTH, Fact
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach, project_name, realm_of
+from clawmem.model.language.languages import word_list
 from clawmem.model.language.question import (
     COMMON_WORDS,
     STOPWORDS,
@@ -336,15 +337,13 @@ def _telling(text: str) -> list[str]:
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the stems of the words for what a prompt is about, and of the rare ones, such as names."""
-    from clawmem.model.language.common_words import COMMON_WORDS as FREQUENT
-
     person = normal(vault.settings.words("user.name")).split()
     words = [
         word
         for word in _telling(prompt)
         if word.isalpha() and word not in COMMON_WORDS and word not in _OF_TASKS | TIME_WORDS and word not in person
     ]
-    return frozenset(map(_stem, words)), frozenset(_stem(word) for word in words if word not in FREQUENT)
+    return frozenset(map(_stem, words)), frozenset(_stem(word) for word in words if word not in word_list("common"))
 
 
 def _first_names_of_several(hits: Iterable[RecallHit]) -> set[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_at
 from clawmem.index.search.lookup import (
@@ -19,7 +19,7 @@ from clawmem.index.search.lookup import (
     resolve_id,
     unreadable_notices,
 )
-from clawmem.index.search.replaced import edges_towards, served_facts
+from clawmem.index.search.replaced import edges_towards
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import check_not_forgotten, find_entity
@@ -205,7 +205,7 @@ def _resting(index: Index, start: PlacedFact, depth: int | None) -> Iterator[Dep
                     if other_placed.fact.id not in edges
                 }
             )
-        facts = served_facts(index, edges)
+        facts = by_ids(index, edges)
         seen |= edges.keys()
         level = []
         for fact_id, (premise, relation) in edges.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.tables.fact_marks import counted_fact
@@ -18,7 +18,7 @@ from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
-from clawmem.model.pages.guardrail_page import holds_for
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.proposals.proposal import REJECTED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import check_agent
@@ -107,7 +107,7 @@ def add_guardrail(
     record = {**guardrail_record(entry, WorkScope(), caller.agent), **(scope or {})}
     argument = {key: value for key, value in record.items() if value is not None}
     draft = without_secrets(vault, draft_from_record(argument, caller.now))
-    with writing(vault, caller, "guardrail add", eager=True) as work:
+    with writing(vault, caller, "guardrail add") as work:
         if caller.agent:
             entity = vault.settings.words("defaults.entity")
             filed = ProposalWriter(work).file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {why}"))

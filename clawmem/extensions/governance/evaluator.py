@@ -46,10 +46,9 @@ from clawmem.extensions.governance.criterion import (
     verdict_of,
 )
 from clawmem.llm.budget import Account, Spent
-from clawmem.llm.choice import Model
+from clawmem.llm.choice import Model, prompt, prompt_version
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
-from clawmem.llm.prompts import prompt, prompt_version
 from clawmem.memory.allowed_commands import is_allowed_place, run_command
 from clawmem.memory.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope

@@ -16,7 +16,7 @@ from clawmem.faces.cli.terminal import say
 from clawmem.faces.parts.command import Command, Group, all_parameters
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import all_verbs, help_of, load
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.tables.contents import categories, facts_with_prefix
 from clawmem.index.tables.rights import is_restricted

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.learning.attribution.quoted import may_be_shown
+from clawmem.llm.choice import prompt
 from clawmem.llm.presets import ModelTask
-from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.proposals.para import EntityHint, usable_tags

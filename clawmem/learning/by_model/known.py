@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import NamedTuple
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel, names_in
 from clawmem.index.search.listing import projects_in_use
 from clawmem.index.search.lookup import (

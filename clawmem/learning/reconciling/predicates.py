@@ -10,7 +10,7 @@ from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.rules.clauses import without_any_date
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, REGION, UNNAMED, are_exclusive, value_class
+from clawmem.model.facts.stated_value import ADDRESS, COUNTRY, NAMED, REGION, UNNAMED, are_exclusive, value_class
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import Proposition
 

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.graph import entities_naming
 from clawmem.index.search.lookup import (
     PlacedFact,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import IncompleteAnswer, InvalidInput, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing, find_fact
 from clawmem.index.search.replaced import resting_on
 from clawmem.index.tables.store import Index

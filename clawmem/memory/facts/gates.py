@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import facts_stating
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.events import events_by_id

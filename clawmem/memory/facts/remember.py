@@ -97,7 +97,7 @@ class RememberResult(NamedTuple):
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberResult:
     """Store the drafts, one commit each. Raise SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
-    with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
+    with writing(vault, caller, "remember") as work:
         if caller.agent is not None and any(draft.fact.category == "lesson" for draft in safe):
             from clawmem.memory.facts.gates import check_daily_limit
 
@@ -549,7 +549,7 @@ def signed(work: WriteScope, fact: Fact) -> Fact:
     `user` could be anybody there."""
     if fact.trust != "user" or fact.source_event is not None or not has_remote(work.vault.git_dir):
         return fact
-    person = work.person()
+    person = work.person
     return with_metadata(fact, PERSON, person.name) if person else fact
 
 

@@ -61,8 +61,7 @@ from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import MARK
-from clawmem.model.search.kinds import kinds_of
-from clawmem.model.search.meant import SPECIAL, telling_words
+from clawmem.model.search.meant import SPECIAL, kinds_of, telling_words
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 

@@ -243,8 +243,8 @@ def ask_about(
     work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact], settlement: "Settlement", relation: str | None
 ) -> ValueConflict:
     """Return the conflict of a new fact, with the question for a person."""
+    from clawmem.model.merging.collisions import supersede_proposal  # few facts have rivals
     from clawmem.model.merging.fields import VALUES, MergeConflict
-    from clawmem.model.merging.rivals import supersede_proposal  # few facts have rivals
 
     names = " and ".join(rival.id for rival in rivals)
     why = f"It contradicts {names}: only one of them can be true. All stay active until this is decided."

@@ -35,14 +35,18 @@ from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, owner_of
 from clawmem.model.records.event import Event
-from clawmem.model.search.kinds import EXAMPLE, SAME, closeness, kinds_of, names_somebody
 from clawmem.model.search.meant import (
     ASPECT,
+    EXAMPLE,
+    SAME,
     SPECIAL,
     as_written,
+    closeness,
     is_name,
+    kinds_of,
     longer_name,
     means,
+    names_somebody,
     places_of,
     same_word,
     spelled_alike,
@@ -350,7 +354,7 @@ def _clearest(
 
 
 def _closeness(work: WriteScope, says: str, facts: Sequence[PlacedFact], texts: Sequence[str]) -> list[float]:
-    from clawmem.index.vectors.channel import closeness_of  # few words need it
+    from clawmem.index.vectors.embed import closeness_of  # few words need it
 
     return closeness_of(work.vault, f"What about {says}?", facts, texts)
 

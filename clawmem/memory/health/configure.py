@@ -49,7 +49,7 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.acceptance import accept, is_accepted, revoke_acceptance, user_folder
 from clawmem.vault.git.config import shown
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.state.local_settings import (
     SettingsFile,
     delete_parsed_cache,

@@ -19,9 +19,6 @@ from typing import NamedTuple
 
 import clawmem
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import open_index
-from clawmem.index.search.proven import IndexedFiles
-from clawmem.index.tables.store import UNREADABLE, index_path, open_store
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
 from clawmem.memory.health.checks.ledger import learning_problems
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
@@ -54,18 +51,17 @@ from clawmem.memory.health.checks.tree import (
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.history.redaction import RECORD, records_of
-from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
+from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import name_of_path
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
-from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import template_files
-from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.history.git_merges import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
 
 STATE = "doctor.json"
 
@@ -122,18 +118,6 @@ def _program() -> str:
     """Return the version of clawmem and when its newest module was written: rules change between two releases, too."""
     newest = max(module.stat().st_mtime_ns for module in Path(clawmem.__file__).parent.rglob("*.py"))
     return f"{clawmem.__version__} {newest}"
-
-
-def indexed_files(vault: Vault, blobs: Mapping[str, str]) -> IndexedFiles | None:
-    """Return the rows of HEAD, or None if there is no index that can be used."""
-    try:
-        index = open_store(vault) if index_path(vault).exists() else None
-        if index is not None and index.head() != vault.head().commit:
-            index.close()
-            index = open_index(vault)
-        return None if index is None else IndexedFiles(index, blobs)
-    except (ClawmemError, OSError, *UNREADABLE):
-        return None
 
 
 _WAIT_SECONDS = 10.0
@@ -197,16 +181,9 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
             notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
         committed = _committed(vault)
         since, unchanged = unchanged_files(vault, committed) if committed and not full else (None, frozenset())
-        indexed = indexed_files(vault, committed.blobs) if committed and unchanged else None
         if since is None and not full:
             unchanged = files_of_template(vault)
-        try:
-            reading = read_vault(vault, unchanged, indexed)
-        except UNREADABLE:
-            reading = read_vault(vault, unchanged)  # the checks of the index say what is damaged
-        finally:
-            if indexed is not None:
-                indexed.close()
+        reading = read_vault(vault, unchanged)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
         problems, lost = _git_problems(vault, reading, committed, problems, full)
     # Writers do not have to wait for the rest.
@@ -215,7 +192,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     problems += hook_problems(vault)
     problems += extension_problems(vault)
     ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
-    problems += learning_problems(vault, ledgers, now, reading.unread_events)
+    problems += learning_problems(vault, ledgers, now)
     search = VaultSecretSearch(None if full else SEARCH_SECONDS)
     problems += search.search(vault, files_to_search(reading))
     notices += search.notices()
@@ -284,11 +261,9 @@ def _git_problems(
     named = {other_problem.path for other_problem in problems if other_problem.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(other_problem.severity == ERROR and other_problem.check in _BREAKS_INDEX for other_problem in problems):
-        other = reading.broken | reading.indexed
-        facts = [fact for fact in reading.facts if fact.path not in other]
+        facts = [fact for fact in reading.facts if fact.path not in reading.broken]
         expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, {*waiting, *altered})
-        proven = frozenset(name_of_path(path) or path for path in reading.indexed if file_kind(path) is ITEMS_FILE)
-        problems += index_problems(vault, expected._replace(proven=proven, rows=reading.rows), full)
+        problems += index_problems(vault, expected, full)
     return problems, False
 
 

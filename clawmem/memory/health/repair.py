@@ -10,7 +10,7 @@ from math import inf
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, ModelFailed, Refused, StorageFailed, Unreadable
-from clawmem.index.refresh.refresh import rebuild, run_query
+from clawmem.index.refresh import rebuild, run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, unreadable_fact_files, unreadable_notices
 from clawmem.index.tables.contents import row_counts
 from clawmem.index.tables.store import index_size
@@ -48,11 +48,10 @@ from clawmem.model.records.entity import name_of_path
 from clawmem.vault.commit.integrity import rebuild_git_index, restore_branch, restore_object
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import last_readable_commit
-from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
-from clawmem.vault.work_tree import write_file
+from clawmem.vault.work_tree import HandEdits, write_file
 
 _WAIT_SECONDS = 10.0
 

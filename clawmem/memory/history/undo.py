@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
@@ -16,9 +16,8 @@ from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.history.entry import HOUSEKEEPING, OF_PAGES, REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import find_commit
+from clawmem.vault.git.git import personal_identity
+from clawmem.vault.history.history import History, HistoryFilter, find_commit, open_history
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.lookup import PlacedFact, by_ids, event_day, facts_naming, find_fact, unreadable_notices
 from clawmem.index.search.rival_values import rows_of_ids

@@ -14,7 +14,7 @@ from clawmem.memory.pages.memory_page import RefreshedPages
 from clawmem.memory.scope import GUARDRAIL_BYTES, WriteScope
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
-from clawmem.model.pages.guardrail_page import GLOBAL, PAGE, guardrail_block, pages_of
+from clawmem.model.facts.fact_words import GLOBAL, PAGE, guardrail_block, pages_of
 from clawmem.model.pages.summary import with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path

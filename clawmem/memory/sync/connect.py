@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import PERSON_RUNS, NotPermitted, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.tables.contents import row_counts
 from clawmem.memory.sync.sync import SyncOptions, SyncResult, sync
 from clawmem.model.records.caller import Caller

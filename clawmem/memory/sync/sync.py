@@ -26,16 +26,16 @@ from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, tra
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push, set_remote_head
+from clawmem.vault.git.index import clear_ref_locks, ref_locks
 from clawmem.vault.git.merge_driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
-from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.history.git_merges import GitMerge, has_new_merges, has_unfinished_merges
-from clawmem.vault.history.points import count_between
+from clawmem.vault.history.history import count_between
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.index.refresh.refresh import HeadChange
+    from clawmem.index.refresh import HeadChange
     from clawmem.memory.sync.merge_plan import MergePlan, RemoteRemoval
     from clawmem.model.merging.fields import MergeConflict
     from clawmem.model.progress import OnProgress
@@ -222,7 +222,7 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.history.redacted_history import discard_rejected  # only where a history is rejected
+            from clawmem.vault.history.git_merges import discard_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 discard_rejected(self.vault, theirs, before)
@@ -353,7 +353,7 @@ class _SyncRun:
         """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
         duplicates = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow_head  # without new commits the index is not opened
+            from clawmem.index.refresh import follow_head  # without new commits the index is not opened
 
             duplicates = follow_head(self.vault, [taken.head_change] if taken.head_change else [])
         if not merges and not duplicates and not (has_new_merges(self.vault) or has_unfinished_merges(self.vault)):
@@ -382,9 +382,7 @@ def _commit(head: Head) -> str:
 
 
 def _branch(head: Head) -> str:
-    if head.branch is None:
-        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
-    return head.branch.removeprefix("refs/heads/")
+    return head.needed_branch().removeprefix("refs/heads/")
 
 
 def _head(vault: Vault) -> Head:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clawmem.model.language.common_words import COMMON_WORDS
-from clawmem.model.language.languages import STOPWORDS
+from clawmem.model.language.languages import STOPWORDS, word_list
 from clawmem.model.language.text import forms_of
 
 _JOINT = re.compile(r",? (?:and|but|while|und|sowie|y|et) |[,;] ")
@@ -114,7 +113,7 @@ def _is_irregular(word: str) -> bool:
 def _is_plain_verb(word: str) -> bool:
     """Return whether a word is a verb without an ending, as after "I", and no noun."""
     past = {f"{word}ed", f"{word}d", f"{word.removesuffix('y')}ied"}
-    return _is_irregular(word) or not past.isdisjoint(COMMON_WORDS)
+    return _is_irregular(word) or not past.isdisjoint(word_list("common"))
 
 
 def _form(part: str, first: Sequence[str], verb: int) -> str:

@@ -18,7 +18,7 @@ from clawmem.index.search.channels import (
 )
 from clawmem.index.search.graph import rows_about_thing, things_named
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.index.vectors import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.reach import scope_of

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows, statements_in_rows
-from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
-from clawmem.index.search.notes import has_passages
+from clawmem.index.search.events import has_passages
+from clawmem.index.search.lookup import rows_from_events
 from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import has_vectors
+from clawmem.index.vectors import has_vectors
 from clawmem.model.facts.fact import SUPERSEDED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import asks_former, is_private, is_technical, search_words, topics
@@ -278,7 +278,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
     """Return the candidates that may lead what an agent, or a person (None), reads."""
     stated = agent_rows_with(on.source, ("",), [candidate.n for candidate in candidates])
-    facts = facts_in_rows(on.source, sorted(stated), context_fact_from_row) if stated else {}
+    facts = facts_in_rows(on.source, sorted(stated)) if stated else {}
     return [each for each in candidates if each.n not in facts or may_lead(facts[each.n].fact, reader)]
 
 

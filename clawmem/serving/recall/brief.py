@@ -6,7 +6,7 @@ from clawmem.model.pages.tokens import context_line, lacks_day
 from clawmem.model.safety.recalled_text import CLOSING, OPENING
 from clawmem.serving.recall.result import RecallResult
 
-# Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.pages.context_frame` has the same.
+# Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.pages.packing` has the same.
 _MARKS = 6 + 6
 
 

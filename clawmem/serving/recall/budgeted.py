@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, FactCandidate, ReaderScope
 from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.tables.store import Index

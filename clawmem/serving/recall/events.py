@@ -9,6 +9,9 @@ from clawmem.index.search.channels import ChannelHits, FactFilter, is_within
 from clawmem.index.search.events import (
     NoteLineRow,
     event_keywords,
+    event_records,
+    events_between,
+    lines_between,
     note_keywords,
     passages_in_span,
     rank_by_meaning,
@@ -16,11 +19,10 @@ from clawmem.index.search.events import (
     read_note_lines,
     told_later,
 )
-from clawmem.index.search.notes import event_records, events_between, lines_between
 from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
+from clawmem.index.vectors import events_by_meaning, notes_by_meaning
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import (
     BEGUN,
     ChannelHits,
@@ -24,11 +24,11 @@ from clawmem.index.search.channels import (
     words_had,
 )
 from clawmem.index.search.conflicts import asked_forms
+from clawmem.index.search.events import events_with_ids, has_passages
 from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_notices
-from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.index.vectors import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.fact_words import because

@@ -22,7 +22,7 @@ from clawmem.model.records.session import (
     state_at,
 )
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
+from clawmem.vault.state.journal import read_entries, record_entry, sessions_with_entries, take_entries
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import lost_task, renewed_claims, work_given_back
 from clawmem.work.sessions.records import (

@@ -29,7 +29,7 @@ from clawmem.model.records.session import (
     scratchpad_path,
 )
 from clawmem.model.records.task import Task
-from clawmem.vault.state.session_journal import record_entry
+from clawmem.vault.state.journal import record_entry
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import lost_task, others_claims, take_task, task_of
 from clawmem.work.sessions.records import (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import NotFound, Unreadable
-from clawmem.index.refresh.refresh import open_index, run_query
+from clawmem.index.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.index.tables.rights import is_restricted, read_access

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import ChannelHits, FactFilter
+from clawmem.index.vectors import events_by_meaning, facts_by_meaning
 from clawmem.index.vectors.embed import embed_missing
-from clawmem.index.vectors.search import events_by_meaning, facts_by_meaning
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -20,7 +20,6 @@ from tests.needs import needs_local_model
 
 DAY = "2026-11-21"
 BEHIND = {
-    "clawmem.index.vectors.channel",
     "clawmem.index.vectors.store",
     "struct",
     "bisect",
@@ -123,7 +122,7 @@ def test_with_vectors_no_library_is_imported(clawmem: Command, vault: Vault, env
         modules = loaded(vault.root, environment, *verb)
         assert modules & MODELS == set(), verb
         # So that the test cannot pass where the channel is not asked at all.
-        assert ("clawmem.index.vectors.channel" in modules) == (verb[0] != "remember")
+        assert ("clawmem.index.vectors.store" in modules) == (verb[0] != "remember")
 
 
 @needs_local_model

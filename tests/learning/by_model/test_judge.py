@@ -12,7 +12,7 @@ import pytest
 from clawmem.errors import BUDGET, MODEL
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, promotion
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest
@@ -189,9 +189,7 @@ def test_an_answer_that_will_not_do_is_asked_for_again(day: Vault, caller: Calle
 @pytest.mark.parametrize(
     ("behaviour", "text"),
     [
-        (says("Surely the first."), "gave no usable answer"),
         (says('{"judgements": ['), "gave no usable answer"),
-        (says('{"facts": []}'), "gave no usable answer"),
         (refuses(401), "refused to answer"),
         (refuses(500), "did not answer"),
         (refuses(400), "rejected the request"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import NotFound, Refused
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import archive_entity, create_entity, list_entities

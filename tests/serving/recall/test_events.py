@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.embed import embed_missing

@@ -18,7 +18,7 @@ from clawmem.extensions.governance.suites.suite import (
     suite_path,
 )
 from clawmem.extensions.governance.suites.world import GENERATED, generated_suite
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.failure_modes import read_failures
 from clawmem.memory.proposals import find_proposal, read_proposals

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.comparison import build_reference_index, find_difference
-from clawmem.index.refresh.refresh import is_index_damage, open_index
+from clawmem.index.refresh import is_index_damage, open_index, rebuild
 from clawmem.index.search.graph import check_edges
 from clawmem.index.tables.contents import (
     event_ids,
@@ -23,7 +22,6 @@ from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.ledger import EventIds
 from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem
 from clawmem.model.facts.codec import fact_to_line, parse_items
-from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, SUMMARY_PAGE, file_kind
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
@@ -35,13 +33,11 @@ _PLACE = ".git/clawmem/index.sqlite"
 
 class ExpectedIndex(NamedTuple):
     """The expected content of the index: entity and digest of each fact, entities with a summary, and sorted hashes of
-    the event ids. `proven` are entities whose rows give exactly their files, with their facts by row."""
+    the event ids."""
 
     lines: frozenset[tuple[str, str]]
     entities: frozenset[str]
     events: Sequence[int]
-    proven: frozenset[str] = frozenset()
-    rows: Mapping[int, Fact] = {}
 
 
 def expected_at_head(
@@ -86,7 +82,7 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
 def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
     """Yield the differences of the updated index from a rebuild; nothing if there is no index.
 
-    With `full`, the index is rebuilt in memory, and every row and word is compared."""
+    With `full`, an index without a difference is rebuilt: a word that is missing in it shows in no row."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
@@ -103,9 +99,12 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
             clean = False
             yield problem
         if clean:
-            _check_seals(index, expected.rows)
+            check_edges(index)  # reads every fact and checks its checksum
+            check_total(index)
+            check_passages(index)
         if clean and full:
-            yield from _rebuilt(vault, index)
+            index.close()
+            index = rebuild(vault)
     except (ClawmemError, OSError):
         raise
     except Exception as damage:
@@ -116,32 +115,12 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
         index.close()
 
 
-def _check_seals(index: Index, known: Mapping[int, Fact]) -> None:
-    check_edges(index, known)  # reads every fact and checks its checksum
-    check_total(index)
-    check_passages(index)
-
-
-def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
-    commit = index.head()
-    if commit is None:
-        return
-    wanted = build_reference_index(vault, commit)
-    try:
-        found = find_difference(index, wanted)
-    finally:
-        wanted.close()
-    if found:
-        yield _index_problem(found)
-
-
 def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     problem = sqlite_problem(index)
     if problem is not None:
         yield _index_problem(f"SQLite says: {problem}")
         return
-    every = [(name, _digest(line)) for name, line in fact_lines(index)]
-    rows = [row for row in every if row[0] not in expected.proven]
+    rows = [(name, _digest(line)) for name, line in fact_lines(index)]
     found = frozenset(rows)
     yield from _differences("facts", expected.lines, found)
     if len(rows) != len(found):
@@ -149,8 +128,8 @@ def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     yield from _differences("entities", expected.entities, summary_names(index))
     yield from _event_differences(index, expected.events)
     words = searchable_facts(index)
-    if words not in (None, len(every)):
-        yield _index_problem(f"keyword search knows {words} texts of {len(every)} facts")
+    if words not in (None, len(rows)):
+        yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
 
 
 def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:

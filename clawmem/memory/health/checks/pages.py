@@ -12,8 +12,8 @@ from clawmem.errors import ClawmemError, InvalidInput, NeedsDecision, Unreadable
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import check_reference
+from clawmem.model.facts.fact_words import PAGE as GUARDRAILS
 from clawmem.model.language.dates import moment_of
-from clawmem.model.pages.guardrail_page import PAGE as GUARDRAILS
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
 from clawmem.model.proposals.proposal import OPEN, Proposal, parse_proposal
 from clawmem.model.records.entity import check_name, is_entity_name, name_of_path, summary_path, title_of

@@ -14,14 +14,14 @@ from clawmem.model.settings.settings import MODEL, REMOVED, removed_sentence
 from clawmem.platform.processes import is_running
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.disk import PARTIAL_PREFIX, files_below
-from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.exchange.create import fsck
 from clawmem.vault.git.config import shown as shown_entry
+from clawmem.vault.git.index import abandoned_files, lock_files, ref_locks
 from clawmem.vault.git.refs import common_dir_of
-from clawmem.vault.git.stale_locks import abandoned_files, lock_files, ref_locks
 from clawmem.vault.state.journal import parse_access, unfolded_accesses
 from clawmem.vault.state.local_settings import machine_settings
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import HandEdits
 
 UNFINISHED = {
     "MERGE_HEAD": "merge",

@@ -30,7 +30,7 @@ from clawmem.vault.commit.integrity import (
 from clawmem.vault.edits.hand_edits import UNCLAIMED, UNCLAIMED_HINT
 from clawmem.vault.git.merge_driver import driver_problem
 from clawmem.vault.git.refs import lost_branch
-from clawmem.vault.history.points import is_shallow
+from clawmem.vault.history.history import is_shallow
 from clawmem.vault.vault import Vault
 
 PAGES = ("README.md", "AGENTS.md", "MEMORY.md")

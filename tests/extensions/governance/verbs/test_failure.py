@@ -9,7 +9,7 @@ import pytest
 
 from clawmem.errors import NotFound, SecretFound, Unreadable
 from clawmem.extensions.governance.verbs.failure import RecordedFailure, count_failures, list_failures, record_failure
-from clawmem.model.pages.guardrail_page import agents_of
+from clawmem.model.facts.fact_words import agents_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.failure import LOG_PATH, MODES_PATH
 from clawmem.review.review import approve, list_proposals, reject

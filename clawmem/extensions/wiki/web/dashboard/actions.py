@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import IncompleteAnswer, InvalidInput, Unreadable
 from clawmem.extension import answer_of
 from clawmem.faces.parts.words import SHORT, entry_line, outcome_lines
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, count_tiers
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.conflicts import conflicting_ids

@@ -36,7 +36,7 @@ from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.words import entry_data
 from clawmem.faces.verbs.history import OLDER
 from clawmem.faces.verbs.table import load
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
 from clawmem.index.search.lookup import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import HeadChange, apply_change, is_index_damage, open_index
+from clawmem.index.refresh import HeadChange, apply_change, is_index_damage, open_index
 from clawmem.index.search.lookup import broken_files, entity_names, facts_of
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
 from clawmem.memory.facts.remember import remember

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clawmem.model.search.kinds import CONTRARY, EXAMPLE, RELATED, SAME, closeness, names_somebody
+from clawmem.model.search.meant import CONTRARY, EXAMPLE, RELATED, SAME, closeness, names_somebody
 
 
 @pytest.mark.parametrize(

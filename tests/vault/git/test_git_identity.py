@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.model.records.change import Author
-from clawmem.vault.git.git import Git
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import Git, personal_identity
 
 PLAIN = "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n"
 ADA = Author("Ada Lovelace", "ada@example.org")

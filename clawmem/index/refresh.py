@@ -1,7 +1,7 @@
 """Updating the index to HEAD: from the changes between two commits, or from everything.
 
 Facts with something at stake that came with a commit which is not accepted on this machine are found then, and stored
-beside the index, where a rebuilt index finds them: see `model/settings/acceptance.py`.
+beside the index, where a rebuilt index finds them: see `model/proposals/quarantine.py`.
 """
 
 import json
@@ -28,9 +28,9 @@ from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import indexed_roots
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.proposals.quarantine import acceptance_checksum, stake_in
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.strict_json import checksum
-from clawmem.model.settings.acceptance import acceptance_checksum, stake_in
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def refresh_outside_facts(vault: Vault) -> None:
 
 def look_outside(vault: Vault, index: Index, head: str | None) -> None:
     """Bring the facts of an index of `head` to how they are served, as far as they came from outside."""
-    from clawmem.index.refresh.refresh import update_stakes
+    from clawmem.index.refresh import update_stakes
 
     changed = update_stakes(vault, index, head)
     if changed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.facts.values import ADDRESS, COUNTRY, DESCRIBED, NAMED, UNNAMED, are_exclusive, value_class
+from clawmem.model.facts.stated_value import ADDRESS, COUNTRY, DESCRIBED, NAMED, UNNAMED, are_exclusive, value_class
 
 PLACES = [
     ("Oslo", NAMED),

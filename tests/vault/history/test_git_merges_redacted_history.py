@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.model.facts.fact import REDACTED
-from clawmem.vault.history.redacted_history import is_rewritten_copy
+from clawmem.vault.history.git_merges import is_rewritten_copy
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.edits.scan import finish_scan, remember_untracked, start_scan
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
 from tests.faults.scenarios import keep
 
 MANY = 401
@@ -45,15 +45,3 @@ def test_a_staged_rename_is_a_file_less_and_a_file_more(vault: Vault, shelf: Pat
     (shelf / "board").mkdir()
     vault.git.run("mv", "life/resources/shelf/items.json", "life/resources/board/items.json")
     assert found(vault) == ["board", "shelf"]
-
-
-@pytest.mark.parametrize(("name", "cached"), [("notes", True), ("ghp_" + "a1B2c3D4e5F6" * 3, False)])
-def test_the_names_of_untracked_files_are_cached_unless_one_is_a_credential(
-    vault: Vault, name: str, cached: bool
-) -> None:
-    (vault.root / name).mkdir()
-    (vault.root / name / "own.txt").write_text("mine\n")
-    vault.git.run("update-index", "--untracked-cache")
-    remember_untracked(vault)
-    index = (vault.git_dir / "index").read_bytes()
-    assert (name.encode() in index) == cached

@@ -14,7 +14,7 @@ import pytest
 from clawmem.errors import Locked, StorageFailed
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
+from clawmem.vault.git.index import clear_ref_locks, ref_locks
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git
@@ -22,16 +22,16 @@ from tests.faults.scenarios import keep
 from tests.waiting import wait_until
 
 
-@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"])
 def test_a_lock_that_a_killed_git_left_is_removed_aloud(
-    vault: Vault, environment: dict[str, str], clawmem: Command, name: str
+    vault: Vault, environment: dict[str, str], clawmem: Command
 ) -> None:
-    (vault.git_dir / name).write_bytes(b"")
-    result = clawmem("remember", "The first is here.", "--json")
-    assert result.code == 0, result
-    assert result.json["notices"] == [
-        f"removed {name.rsplit('/', 1)[-1]}, left behind by a git process that was killed"
-    ]
+    for name in ("index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"):
+        (vault.git_dir / name).write_bytes(b"")
+        result = clawmem("remember", f"The first is here, beside {name}.", "--json")
+        assert result.code == 0, result
+        assert result.json["notices"] == [
+            f"removed {name.rsplit('/', 1)[-1]}, left behind by a git process that was killed"
+        ]
     assert_whole(vault.root, environment)
     assert clawmem("remember", "The second is here.", "--json").json["notices"] == []
 
