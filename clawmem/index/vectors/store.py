@@ -133,6 +133,13 @@ def note_id(page: str, text: str) -> str:
     return f"{checksum(text):08x} {page}"
 
 
+def key_of(words: str) -> bytes:
+    """Return the key of a text's vector: the first 16 bytes of its SHA-256."""
+    from hashlib import sha256
+
+    return sha256(words.encode(errors="surrogatepass")).digest()[:16]
+
+
 def page_of_note_id(name: str) -> str:
     """Return the page of a note line from its id."""
     return name.partition(" ")[2]
@@ -276,7 +283,7 @@ def note_vector_channel(vault: Vault, index: Index, question: str, owners: Colle
 
 def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], ChannelHits]) -> ChannelHits:
     try:
-        with _query(vault, question) as query:
+        with vector_query(vault, question) as query:
             return search(query)
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), unable=True)
@@ -285,7 +292,7 @@ def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], Chann
 def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
     """Return the vector of a question less the centre of the vault, of length one, or None where there is none."""
     try:
-        with _query(vault, question) as query:
+        with vector_query(vault, question) as query:
             return query.vector
     except VectorsUnavailable:
         return None
@@ -303,7 +310,7 @@ def beyond_names(vault: Vault, question: str, names: str) -> float | None:
 
 
 @contextmanager
-def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
+def vector_query(vault: Vault, question: str) -> Iterator[VectorQuery]:
     if vault.settings.words("semantic.model") == NONE:
         raise VectorsUnavailable("semantic.model is none")
     vectors = None

@@ -198,7 +198,7 @@ def _consonants(name: str) -> str:
     for letter in re.sub("γ(?=[ιε])", "", name):
         called = unicodedata.name(letter, "").partition(" WITH ")[0].split() or [""]
         spoken = letter if called[0] == "LATIN" else called[-1].lower()
-        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru") else spoken
+        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru", "mark") else spoken
     for sounds, sound in _SOUNDS:
         found = re.sub(sounds, sound, found)
     return found
@@ -408,9 +408,10 @@ def _kinds() -> dict[str, dict[str, bool]]:
 
 
 def kinds_of(word: str) -> dict[str, bool]:
-    """Return the kinds of a word, in any case and in the plural, and whether it is a name of each."""
+    """Return the kinds of a word, in any case, in the plural and the genitive, and whether it is a name of each."""
     text = normal(word)
-    return _kinds().get(text) or _kinds().get(text.removesuffix("s")) or {}
+    bare = text.removesuffix("s")
+    return _kinds().get(text) or _kinds().get(bare) or _kinds().get(bare.removesuffix("e")) or {}
 
 
 def names_somebody(word: str) -> bool:

@@ -32,4 +32,5 @@ def test_how_near_words_are(word: str, other: str, near: float | None) -> None:
 
 
 def test_who_is_somebody_to_another() -> None:
-    assert [word for word in ("sister", "Chefin", "boat", "bosses") if names_somebody(word)] == ["sister", "Chefin"]
+    words = ("sister", "Chefin", "boat", "bosses", "Kindes")
+    assert [word for word in words if names_somebody(word)] == ["sister", "Chefin", "bosses", "Kindes"]
