@@ -301,7 +301,7 @@ def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
 def beyond_names(vault: Vault, question: str, names: str) -> float | None:
     """Return how much closer a text is at most to a question than to its `names` alone; None without vectors."""
     try:
-        with _query(vault, question) as query, _query(vault, f"what about {names}?") as other:
+        with vector_query(vault, question) as query, vector_query(vault, f"what about {names}?") as other:
             rest = [number - named for number, named in zip(query.vector, other.vector, strict=True)]
             apart = query._replace(vector=rest, shared=query.shared - other.shared)
             return max(max(_nearest(apart, kind).values(), default=0.0) for kind in (FACTS, EVENTS, NOTES))
