@@ -23,6 +23,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,6 +99,7 @@ def read_labels(name: str, part: str) -> list[dict[str, Any]]:
     return [record for record in map(json.loads, lines) if record["half"] == part]
 
 
+@cache
 def shipped_catalog() -> Catalog:
     """The predicate catalog that a new vault starts with."""
     import yaml  # only the benchmark reads it without a vault

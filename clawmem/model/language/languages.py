@@ -170,7 +170,7 @@ def _character() -> re.Pattern[str]:
 
 def has_characters(text: str) -> bool:
     """Return whether a text has Chinese or Japanese characters, between which stands no space."""
-    return not text.isascii() and _character().search(text) is not None
+    return not text.isascii() and max(text) >= _CJK[0] and _character().search(text) is not None
 
 
 def spaced(text: str) -> str:
@@ -178,7 +178,7 @@ def spaced(text: str) -> str:
 
     The English stem of `ate` is `at`, so it is indexed as `eat`."""
     text = _ATE.sub("eat", text)
-    return text if text.isascii() else _character().sub(r" \g<0> ", text)
+    return _character().sub(r" \g<0> ", text) if has_characters(text) else text
 
 
 def runs_apart(text: str) -> str:

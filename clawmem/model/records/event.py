@@ -151,7 +151,8 @@ def may_ask_to_forget(event: Event) -> bool:
 
 # What "that" means has no word after it: "ignore that warning" is about a warning.
 _ALONE = r"(?=\W*$|\s*[,.;:!\u2013\u2014]|\s+-|\W+(?:please|and|bitte|und|it|it['’]s|i|we|keep|still|not|nicht|es)\b)"
-_TAKES_BACK = re.compile(
+# Compiled where a message is read: most commands only load this module.
+_TAKES_BACK = (
     r"\W*(?:(?:no|oh|ah|oops|ups|ok|okay|hmm|sorry|actually|nein|ach|moment|perdón|pardon|non)\b\W*){0,4}"
     r"(?:(?:(?:scratch|strike|cancel|disregard|ignore) that|(?:ignore|disregard) my last(?: (?:message|sentence|remark|"
     r"comment|request|prompt|line|one))?|wait\W+no(?!\W+(?:no\W+)?(?:problem|one|idea|way|worries|rush)\b)|"
@@ -160,14 +161,13 @@ _TAKES_BACK = re.compile(
     + "|"
     r"(?:ignore|disregard) what i (?:just )?said\b|i (?:take that back|misspoke|mistyped)\b|"
     r"wait\W+(?:(?:still|keep) (?=(?-i:[A-ZÀ-Þ]|\d))|(?:it )?(?:stays|remains)\b(?![^.!]*\?)|i was wrong)|"
-    r"ich nehme das zurück|olvida lo que dije)",
-    re.IGNORECASE,
+    r"ich nehme das zurück|olvida lo que dije)"
 )
 
 
 def takes_back(text: str) -> bool:
     """Return whether a message begins by taking back the one before it: "Actually, scratch that, keep 51"."""
-    return _TAKES_BACK.match(text) is not None
+    return re.match(_TAKES_BACK, text, re.IGNORECASE) is not None
 
 
 def taken_back(events: Iterable[Event]) -> dict[str, Event]:

@@ -14,12 +14,6 @@ from clawmem.model.records.event import Event
 
 CATALOG = shipped_catalog()
 SAID = "2026-05-04T10:00:00Z"
-EXAMPLES = [
-    (code, rule.name, text, wanted)
-    for code in CODES
-    for rule in language(code).rules
-    for text, wanted in rule.examples.items()
-]
 
 
 def told(
@@ -32,9 +26,10 @@ def statements(text: str) -> list[str]:
     return [proposition.statement for proposition in told(text)]
 
 
-@pytest.mark.parametrize(("code", "name", "text", "wanted"), EXAMPLES)
-def test_the_examples_of_the_patterns(code: str, name: str, text: str, wanted: list[str]) -> None:
-    assert statements(text) == wanted, f"{code}: {name}"
+@pytest.mark.parametrize("code", CODES)
+def test_the_examples_of_the_patterns(code: str) -> None:
+    examples = {text: wanted for rule in language(code).rules for text, wanted in rule.examples.items()}
+    assert {text: statements(text) for text in examples} == examples
 
 
 @pytest.mark.parametrize("code", CODES)
