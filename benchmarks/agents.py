@@ -16,7 +16,7 @@ from benchmarks.corpus import make_vault, questions
 from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
 from clawmem.faces.mcp.tools import tool_list
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.tables.background import exact_counter, judge_events
 from clawmem.index.tables.store import index_size
 from clawmem.vault.vault import Vault

@@ -30,7 +30,7 @@ from benchmarks.measure import environment, in_turn, ratio, run
 from benchmarks.report import Row
 from benchmarks.retrieval import Asked, Corpus, conversation, fts5
 from benchmarks.year import year_of_talk
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.background import exact_counter
 from clawmem.memory.pages.summaries import count_tokens

@@ -31,7 +31,7 @@ from clawmem.extensions.hub.postgres.connect import HubAddress, connect
 from clawmem.extensions.hub.postgres.operator import add_user, add_vault, add_worker, ensure_scope
 from clawmem.extensions.hub.postgres.search import HubQuestion, search_facts
 from clawmem.extensions.hub.worker import WorkerOptions, work_once
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.language.question import search_words

@@ -30,7 +30,7 @@ from benchmarks.retrieval import (
 )
 from clawmem.extensions.hub.postgres.connect import connect
 from clawmem.extensions.hub.postgres.search import HubQuestion, fill_vectors, search_facts
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.index.vectors.local_model import LocalModel

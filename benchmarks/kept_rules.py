@@ -1,19 +1,22 @@
-"""Write the two data modules that come from other projects.
+"""Write the two data files that come from other projects.
 
     pip install --target /tmp/rules detect-secrets==1.5.0 mnemonic==0.21
     PYTHONPATH=/tmp/rules python -m benchmarks.kept_rules
 
-`clawmem/model/kept_rules.py` has the patterns of detect-secrets (Apache-2.0) that are fit for prose: each compiles,
-takes time linear in the text, and has a literal word that asks for it. What is left out, and why, is in `LEFT_OUT`.
-`clawmem/model/phrase_words.py` has the English words of wallets' recovery phrases (BIP 39), from mnemonic (MIT).
+`clawmem/model/safety/secrets/kept_rules.json` has the patterns of detect-secrets (Apache-2.0) that are fit for prose:
+each compiles, takes time linear in the text, and has a literal word that asks for it. What is left out, and why, is in
+`LEFT_OUT`. `clawmem/model/language/data/recovery_phrase.txt` has the English words of wallets' recovery phrases
+(BIP 39), from mnemonic (MIT).
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
 import re
+import textwrap
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -83,7 +86,7 @@ def patterns() -> Iterator[tuple[str, int, re.Pattern[str]]]:
                 yield from ((found.name, number, other) for number, other in enumerate(kind.denylist))
 
 
-def _rules() -> Iterator[str]:
+def _rules() -> Iterator[list[Any]]:
     total = taken = altered = 0
     for plugin, number, pattern in patterns():
         total += 1
@@ -95,39 +98,17 @@ def _rules() -> Iterator[str]:
         re.compile(text, pattern.flags)
         taken, altered = taken + 1, altered + (text != pattern.pattern)
         words, small = WORDS[plugin], bool(pattern.flags & re.IGNORECASE)
-        yield f"    KeptRule({plugin.replace('_', '-')!r}, {words!r}, {text!r}, {small!r}),\n"
+        yield [plugin.replace("_", "-"), list(words), text, small]
     print(f"detect-secrets: {taken} of {total} patterns taken, {altered} of them altered, {total - taken} left out")
 
 
-def _write(name: str, text: str) -> None:
-    (MODEL / name).write_text(text)
-
-
 def main() -> None:
-    """Write both modules."""
-    _write(
-        "kept_rules.py",
-        '"""Patterns of detect-secrets 1.5.0, as data: see NOTICE. Written by benchmarks/kept_rules.py."""\n\n'
-        "# ruff: noqa: E501\n\nfrom __future__ import annotations\n\nfrom typing import NamedTuple\n\n\n"
-        "class KeptRule(NamedTuple):\n"
-        '    """A pattern: its plugin, the words of which one stands in small letters in what it matches, whether case'
-        ' is ignored."""\n\n'
-        "    plugin: str\n    words: tuple[str, ...]\n    pattern: str\n    ignores_case: bool\n\n\n"
-        "# fmt: off\nKEPT = (\n" + "".join(_rules()) + ")\n# fmt: on\n",
-    )
+    """Write both files."""
+    rows = ",\n".join(f" {json.dumps(rule)}" for rule in _rules())
+    (MODEL / "safety/secrets/kept_rules.json").write_text(f"[\n{rows}\n]\n")
     words = (files("mnemonic") / "wordlist" / "english.txt").read_text().split()
-    rows: list[str] = []
-    row = ""
-    for word in words:
-        if len(row) + len(word) > 116:
-            rows, row = [*rows, row], ""
-        row = f"{row} {word}".strip()
-    _write(
-        "phrase_words.py",
-        '"""The words of recovery phrases (BIP 39), from mnemonic 0.21: see NOTICE. Written by'
-        ' benchmarks/kept_rules.py."""\n\nfrom __future__ import annotations\n\n'
-        'PHRASE_WORDS = frozenset(\n    """\n' + "\n".join([*rows, row]) + '\n""".split()\n)\n',
-    )
+    lines = textwrap.wrap(" ".join(words), 118)
+    (MODEL / "language/data/recovery_phrase.txt").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.corpus import NOW, make_vault, questions
 from benchmarks.measure import environment, folder_size, peak_of_children, run
 from benchmarks.report import Row
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import index_path, index_size
 from clawmem.memory.facts.remember import remember

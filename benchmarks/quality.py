@@ -29,8 +29,17 @@ from typing import Any, NamedTuple
 
 from clawmem.learning.reconciling.entities import EntityTitles, place
 from clawmem.learning.reconciling.gate import judge
-from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.learning.reconciling.reconcile import (
+    ADD,
+    MERGE,
+    NOOP,
+    RETRACT,
+    UPDATE,
+    as_additional,
+    drop_unfit_predicate,
+    mark_change,
+    reconcile,
+)
 from clawmem.learning.reconciling.review import resolve_correction
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION
 from clawmem.learning.rules.rules import candidate_in, extract, statements

@@ -32,13 +32,13 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import environment
 from benchmarks.report import Row
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.events import rank_by_meaning
 from clawmem.index.tables.store import Index
+from clawmem.index.vectors import events_by_meaning
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.index.vectors.local_model import missing_packages
-from clawmem.index.vectors.search import events_by_meaning
 from clawmem.model.language.question import search_words
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers

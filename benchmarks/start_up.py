@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.corpus import make_vault, questions
 from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.tables.background import judge_events
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.index.vectors.local_model import missing_packages

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from benchmarks.measure import environment
 from clawmem.extensions.digest.digest import add_document
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.entities.entities import create_agent

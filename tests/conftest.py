@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import pytest
 from hypothesis import HealthCheck, settings
 
-from clawmem.index.vectors.embed import UNRELATED, key_of
+from clawmem.index.vectors.embed import UNRELATED
 from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages
-from clawmem.index.vectors.store import open_or_create_vectors, pack_vector
+from clawmem.index.vectors.store import key_of, open_or_create_vectors, pack_vector
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept, is_accepted

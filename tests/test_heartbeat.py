@@ -13,13 +13,12 @@ import pytest
 
 from clawmem.errors import InvalidInput, Locked
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, run_heartbeat, step_reports
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts, entity_names
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact

@@ -96,7 +96,7 @@ BREAKS = {
         "clawmem.faces.verbs is not allowed to import clawmem.faces.cli",
     ),
     "a verb prints": Break("silent", "faces/verbs/note.py", "import sys", "clawmem.faces.verbs.note -> sys"),
-    "an act draws": Break("terminal", "memory/pages/notes.py", "import rich", "clawmem.memory.pages.notes -> rich"),
+    "an act draws": Break("terminal", "learning/ingest.py", "import rich", "clawmem.learning.ingest -> rich"),
     "an act opens SQLite": Break(
         "sql", "memory/facts/remember.py", "import sqlite3", "clawmem.memory.facts.remember -> sqlite3"
     ),
@@ -104,18 +104,18 @@ BREAKS = {
     "a table imports a search": Break(
         "index-rooms",
         "index/tables/fact_marks.py",
-        "import clawmem.index.search.notes",
+        "import clawmem.index.search.events",
         "clawmem.index.tables is not allowed to import clawmem.index.search",
     ),
     "a search imports a refresh": Break(
         "index-rooms",
-        "index/search/notes.py",
-        "import clawmem.index.refresh.refresh",
+        "index/search/events.py",
+        "import clawmem.index.refresh",
         "clawmem.index.search is not allowed to import clawmem.index.refresh",
     ),
     "a refresh imports vectors": Break(
         "index-rooms",
-        "index/refresh/refresh.py",
+        "index/refresh.py",
         "import clawmem.index.vectors.store",
         "clawmem.index.refresh is not allowed to import clawmem.index.vectors",
     ),
@@ -127,13 +127,13 @@ BREAKS = {
     ),
     "an edit imports a commit": Break(
         "vault-rooms",
-        "vault/edits/scan.py",
+        "vault/edits/adoption.py",
         "import clawmem.vault.commit.pending",
         "clawmem.vault.edits is not allowed to import clawmem.vault.commit",
     ),
     "a history imports an exchange": Break(
         "vault-rooms",
-        "vault/history/points.py",
+        "vault/history/git_merges.py",
         "import clawmem.vault.exchange.create",
         "clawmem.vault.history is not allowed to import clawmem.vault.exchange",
     ),

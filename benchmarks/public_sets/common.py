@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import environment
 from clawmem.errors import ClawmemError, InvalidInput
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.llm.budget import Account

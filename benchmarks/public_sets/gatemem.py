@@ -46,7 +46,7 @@ from benchmarks.public_sets.common import (
 )
 from clawmem.errors import InvalidInput, Refused
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
@@ -214,7 +214,7 @@ class _Room:
         if self.with_rights:
             vault = Vault(vault.root, vault.environment)
             vault.viewer = Viewer((person,), None, lambda: stamp(caller.now))
-        found = recall(vault, text, caller, FactFilter(), TOP, RECALL_KINDS, 1, LEAST_SCORE)
+        found = recall(vault, text, caller, FactFilter(), TOP, RECALL_KINDS, LEAST_SCORE)
         yield f"{arm}, {RECALL}", "\n".join(line_of(hit) for hit in found.ranking[:TOP])
         for budget in BUDGETS:
             yield f"{arm}, {budget:,} tokens", context(vault, caller, budget, text).text

@@ -27,7 +27,6 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.state.heartbeat_state import (
     HeartbeatRun,
     HeartbeatState,
@@ -40,6 +39,7 @@ from clawmem.vault.state.heartbeat_state import (
     write_last_run,
 )
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import HandEdits
 
 
 class HeartbeatResult(NamedTuple):

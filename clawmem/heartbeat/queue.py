@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed, NotFound
 from clawmem.extension import answer_of
+from clawmem.heartbeat.reports import replacement_line
 from clawmem.index.tables.background import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
@@ -29,7 +30,6 @@ from clawmem.learning.by_model.telemetry import (
 )
 from clawmem.learning.pending import DEFAULT_TOKENS, pending
 from clawmem.learning.promote import PromoteResult, apply_promotion, promotion_tasks
-from clawmem.learning.report import replacement_line
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
 from clawmem.learning.unread import reader_of
 from clawmem.llm.budget import Account
@@ -176,9 +176,9 @@ def next_task(
         found = pending(vault, caller, limit_tokens, session, set_aside, reads=reader_of(caller.agent), by_caller=True)
         if found.text or session or set_aside or kind:
             return QueueTask(found.key, READ, found.text, found.tokens, found.events, found.known, found.waiting)
-    count, others = exact_counter(), [(other_kind.name, task) for other_kind in queue_kinds()
-                                      if kind in (None, other_kind.name)
-                                      for task in _waiting(vault, caller, other_kind, caller.agent)]  # fmt: skip
+    count, others = exact_counter(), [(each.name, task) for each in queue_kinds()
+                                      if kind in (None, each.name)
+                                      for task in _waiting(vault, caller, each, caller.agent)]  # fmt: skip
     for name, task in others:
         size = count(task.text)
         if size <= limit_tokens:
@@ -199,7 +199,7 @@ def apply_task(vault: Vault, caller: Caller, text: str) -> QueueAnswer:
     answer = answer_in(text)
     key = str(answer.get("task", ""))
     name = key.partition("-")[0]
-    kind = next((other_kind for other_kind in queue_kinds() if other_kind.name == name), None)
+    kind = next((kind for kind in queue_kinds() if kind.name == name), None)
     if kind is None:
         by = caller.agent or "agent"
         return QueueAnswer(READ, apply_reading(vault, caller, answer, digest_of(text), Reader(by, f"learn/{by}")))

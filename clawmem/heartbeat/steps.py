@@ -33,8 +33,6 @@ from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, SyncOptions, sync
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.vault.vault import Vault
@@ -111,9 +109,6 @@ def answers_of_models(run: StepContext, kind: str) -> tuple[Any, ...]:
 
 def _upkeep(run: StepContext) -> UpkeepResult:
     delete_spending_before(run.vault, stamp(run.caller.now)[:10])
-    with transaction(run.vault, run.caller.now, "upkeep"):
-        remember_untracked(run.vault)
-    # The lock is released first, because packing a large repository takes long.
     return pack_repository(run.vault)
 
 

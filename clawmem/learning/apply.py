@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, Refused
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import by_ids, entities, event_day
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.answers import (
@@ -426,7 +426,7 @@ def _extraction(
         progress[key] = before._replace(
             offset=offset, done=whole, told=() if outcome.finished else outcome.told, asked=outcome.asked, failed=0
         )
-    passed = frozenset(key for key, other_progress in progress.items() if other_progress.done)
+    passed = frozenset(key for key, each in progress.items() if each.done)
     silent = frozenset(_silent(vault, [outcome.piece.event for outcome in items]))
     aside = tuple(text for text in state.set_aside if text not in found or text in unfinished)
     return Extraction(

@@ -1,4 +1,7 @@
-"""Ingest: append messages to the ledger, each once, with one commit per 5,000 messages. Nothing is learned yet."""
+"""Ingest: append messages to the ledger, each once, with one commit per 5,000 messages. Nothing is learned yet.
+
+Notes: lines in the daily note. People and agents write them; the heartbeat learns from them.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,15 @@ from clawmem.index.search.lookup import known_events
 from clawmem.index.tables.rights import is_restricted, marks_of, read_access
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
+from clawmem.memory.quarantine import HandoverScreen
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import is_low_trust, least_trust, trust_of_source
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.languages import EVERY, pattern_of
-from clawmem.model.language.text import counted, normal, some_of
-from clawmem.model.pages.daily import day_and_agent, note_lines
+from clawmem.model.language.text import check_statement, counted, normal, some_of
+from clawmem.model.pages.daily import daily_path, day_and_agent, note_lines, with_line
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import (
@@ -41,7 +46,7 @@ from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, fi
 from clawmem.model.settings.settings import BY_KEY
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -588,3 +593,37 @@ def _redacted_name(name: str | None) -> str | None:
 
 def _match_in(metadata: Mapping[str, Any] | None) -> SecretMatch | None:
     return find_secret(json.dumps(metadata, ensure_ascii=False), unnamed=False) if metadata else None
+
+
+class NoteResult(NamedTuple):
+    """The written line, the path of the daily note, and the commit."""
+
+    line: str
+    path: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def note(vault: Vault, text: str, caller: Caller, day: str | None = None) -> NoteResult:
+    """Add a line to a day's note (default: today's) of the calling agent, or of the vault if a person calls. Raise
+    SecretFound."""
+    statement = allowed(vault.settings, check_statement(text, "note"), "The note")
+    moment = stamp(caller.now)
+    clock = f"{moment[11:16]} " if day in (None, moment[:10]) else ""
+    moment = day or moment
+    path = daily_path(moment[:10], caller.agent)
+    with writing(vault, caller, "note") as work:
+        screen = HandoverScreen(work, {"source": path})
+        statement = screen.kept(statement, "note") if caller.agent else statement
+        line = f"- {clock}{statement}"
+        page = work.text(path)
+        refuse_conflict_markers(page, path)
+        place = path.removesuffix(".md")
+        change = Change(
+            subject_line("note", place, statement),
+            {path: with_line(page, moment[:10], line).encode()},
+            trailers("note", agent=caller.agent, session=caller.session),
+            author=agent_author(caller.agent),
+        )
+        commits = work.commit([*screen.changes, change])
+        return NoteResult(line, path, commits[-1], (*work.notices, *screen.notices))

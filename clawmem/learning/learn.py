@@ -163,7 +163,7 @@ def learn_from(
             learned = _change(work, state, learning.candidates, len(events), after)
             change = without_questions(work, learned, state.ended())
             change = with_followed_questions(work, change, state.ended(), state.replaced())
-            written = {path: data for other_change in state.hidden for path, data in other_change.writes.items()}
+            written = {path: data for change in state.hidden for path, data in change.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))
             commit = work.commit([*state.hidden, recorded])[-1]

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.learning.rules.clauses import matched_form, predicate_of, tail_match, template_filled, values_of
@@ -285,7 +285,7 @@ def _missing_triples(vault: Vault, index: Index, since: str | None) -> list[Rela
             elif old is not None and _only_words_changed(old, fact) and _triple(old) == message(old):
                 reworded.append(RelatedFact(fact, _with(fact, message(fact)), entity))
     group = _related_before(vault, since if past else None) if new else frozenset()
-    return [*(other_fact for other_fact in new if other_fact.before.id not in group), *reworded]
+    return [*(fact for fact in new if fact.before.id not in group), *reworded]
 
 
 class _FactsSince(NamedTuple):
@@ -397,7 +397,7 @@ def conflicts_of_triples(work: WriteScope, kept: Sequence[PlacedFact]) -> list[V
     new = {placed.fact.id: placed.fact for placed in kept}
     found: dict[str, ValueConflict] = {}
     for fact, entity in kept:
-        known = [new.get(other_fact.id, other_fact) for other_fact in work.facts(entity) if other_fact.id != fact.id]
+        known = [new.get(each.id, each) for each in work.facts(entity) if each.id != fact.id]
         rivals = finder.find(fact, entity, known) if fact.is_current else ()
         if not rivals:
             continue

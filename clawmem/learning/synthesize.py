@@ -16,9 +16,9 @@ from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day
 from clawmem.index.tables.store import Index
 from clawmem.learning.attribution.quoted import may_be_shown
 from clawmem.learning.by_model.telemetry import model_run
+from clawmem.llm.choice import prompt
 from clawmem.llm.loop import answer_schema, data_lines, grounded
 from clawmem.llm.presets import ModelTask, checked_answer
-from clawmem.llm.prompts import prompt
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers

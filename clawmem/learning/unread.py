@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.tables.contents import messages_by_day
 from clawmem.llm.choice import reads_sessions_of
 from clawmem.model.harness import HARNESSES, harness_of

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 from clawmem.errors import InvalidInput
@@ -24,6 +26,7 @@ from clawmem.model.settings.settings import (
 from clawmem.model.settings.values import Setting
 from clawmem.programs import install_command
 
+_PROMPTS = Path(__file__).with_name("prompts")
 # How long a model may judge the facts of one day.
 JUDGING_MS = 12_000
 # They run on this machine or on one beside it, and nobody charges for them.
@@ -281,3 +284,16 @@ def _overridden(name: str, setting: Setting, environment: Mapping[str, str], val
             except InvalidInput as problem:
                 raise InvalidInput(f"{prefix}{name}: {problem.message}", problem.hint) from None
     return value
+
+
+@cache
+def prompt(name: str) -> str:
+    """Return the text of a prompt; each is a file in `prompts/`."""
+    return (_PROMPTS / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
+
+
+def prompt_version(name: str) -> str:
+    """Return the version of a prompt: its name and the start of its SHA-256 checksum."""
+    from hashlib import sha256  # searches import this module, and ask nobody
+
+    return f"{name}@{sha256(prompt(name).encode()).hexdigest()[:12]}"

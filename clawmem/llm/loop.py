@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
 from clawmem.llm.budget import Account, Spent
-from clawmem.llm.choice import Meter, Model, Purse
+from clawmem.llm.choice import Model, prompt
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
-from clawmem.llm.prompts import prompt
 from clawmem.model.language.text import counted, one_line, shorten
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.safety.secrets.find import find_secret
@@ -104,15 +103,36 @@ def prompt_tokens(messages: Sequence[Message]) -> int:
 
 
 def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool) -> Reply:
-    if model.meter is not None and account.prices is None:
-        return _metered(model, model.meter, account, talk, schema, retry)
-    most = prompt_tokens(talk)
-    refusal = account.refusal(most)
-    if refusal:
+    """Ask once, within what the account, this machine's meter and the agent's purse allow. What the call can take at
+    most is recorded before it, so that a killed run counts, too, and the difference is given back after it."""
+    most, before = prompt_tokens(talk), account.spent
+    meter, purse = (model.meter if account.prices is None else None), model.purse
+    if meter is not None:
+        calls, tokens = meter.used()
+        account.earlier_today = Spent(calls - before.calls, prompt_tokens=tokens - before.tokens)
+    if refusal := account.refusal(most):
         raise BudgetSpent(refusal, "The rest is read in the next run.")
-    seconds = account.seconds(model.timeout_seconds)
-    if model.purse is not None:
-        return _from_purse(model, model.purse, account, talk, schema, retry)
+    cost = account.highest_cost(most)
+    if purse is not None and (refusal := purse.refusal(cost)):
+        raise NotPermitted(refusal, "A person decides that, under `agents` in clawmem.yaml.")
+    if meter is not None:
+        meter.add(1, most)
+    if purse is not None:
+        purse.pay(cost or 0.0)
+    try:
+        return _charged_call(model, account, talk, schema, retry)
+    finally:
+        used = account.spent.since(before)
+        if meter is not None:
+            meter.add(used.calls - 1, used.tokens - most)
+        if purse is not None:
+            purse.pay(used.cents - (cost or 0.0))
+
+
+def _charged_call(
+    model: Model, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool
+) -> Reply:
+    most, seconds = prompt_tokens(talk), account.seconds(model.timeout_seconds)
     try:
         reply = call(model, talk, schema, seconds)
     except ModelTimeout as slow:
@@ -125,37 +145,6 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
     used = reply.answer_tokens if reply.answer_tokens is not None else token_bound(reply.text)
     account.charge(reply.prompt_tokens or most, used, reply.milliseconds, retry)
     return reply
-
-
-def _metered(
-    model: Model, meter: Meter, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool
-) -> Reply:
-    """Ask within what this machine used today. The call is counted before it, so that a killed run counts, too."""
-    calls, tokens = meter.used()
-    before, most = account.spent, prompt_tokens(talk)
-    account.earlier_today = Spent(calls - before.calls, prompt_tokens=tokens - before.tokens)
-    meter.add(1, most)
-    try:
-        return _once(model._replace(meter=None), account, talk, schema, retry)
-    finally:
-        used = account.spent.since(before)
-        meter.add(used.calls - 1, used.tokens - most)
-
-
-def _from_purse(
-    model: Model, purse: Purse, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool
-) -> Reply:
-    """Ask for an agent: the most that the call can cost is recorded before it, and the difference given back after."""
-    most = account.highest_cost(prompt_tokens(talk))
-    refusal = purse.refusal(most)
-    if refusal:
-        raise NotPermitted(refusal, "A person decides that, under `agents` in clawmem.yaml.")
-    before = account.spent.cents
-    purse.pay(most or 0.0)
-    try:
-        return _once(model._replace(purse=None), account, talk, schema, retry)
-    finally:
-        purse.pay(account.spent.cents - before - (most or 0.0))
 
 
 def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | ModelFailed:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.tables.rights import AccessRules, marks_of, read_access
@@ -81,9 +81,9 @@ def decide_access(vault: Vault, caller: Caller, wanted: Grant) -> Granted:
     rules = known_access(vault)
     check_known(rules.policy, [wanted.of] if wanted.of else [], wanted.may, wanted.who)
     reason = allowed(vault.settings, wanted.reason, "The reason") if wanted.reason else None
-    with writing(vault, caller, "access", eager=True) as work:
+    with writing(vault, caller, "access") as work:
         name = new_id(PREFIX, caller.entropy, {grant.id for grant in rules.grants})
-        by = person.name if (person := work.person()) else None
+        by = person.name if (person := work.person) else None
         grant = wanted._replace(id=name, timestamp=stamp(caller.now), reason=reason, by=by)
         change = Change(
             subject_line(RIGHTS, grant.who, f"{grant.in_words}{f', {reason}' if reason else ''}"),
@@ -106,7 +106,7 @@ def mark(vault: Vault, caller: Caller, references: Sequence[str], wanted: Access
         raise InvalidInput(message, "Add --kind, or name with --audience for whom it is.")
     check_known(known_access(vault).policy, wanted.about, wanted.kinds, audience=wanted.audience)
     marks, notices = {}, []
-    with writing(vault, caller, "access", eager=True) as work:
+    with writing(vault, caller, "access") as work:
         targets: list[PlacedFact | Event] = [
             _message(work.index, name) if name.startswith(_EVENT) else find_fact(work.index, name)
             for name in references

@@ -14,8 +14,8 @@ from typing import IO, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, DamagedBackup, GitFailed, InvalidInput, Locked, Refused
-from clawmem.memory.health.checks.problem import ERROR
-from clawmem.memory.health.checks.repository import LOCAL_SETTINGS as OWN_CHECK
+from clawmem.memory.health.checks import ERROR
+from clawmem.memory.health.checks.tree import LOCAL_SETTINGS as OWN_CHECK
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.history.entry import Manifest
@@ -27,7 +27,6 @@ from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.platform.files import sync_to_disk
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import (
     BUNDLE,
     check_objects,
@@ -46,9 +45,10 @@ from clawmem.vault.exchange.create import (
 from clawmem.vault.exchange.remote_process import Staging, create_parents, staging
 from clawmem.vault.git.acceptance import accept, acceptance_notices
 from clawmem.vault.git.merge_driver import install_attributes
-from clawmem.vault.history.points import refs_by_name
+from clawmem.vault.history.history import refs_by_name
 from clawmem.vault.state.journal import JOURNAL, unfolded_accesses
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
 
 _READ_SIZE = 1 << 20
 _BATCH_SIZE = 200

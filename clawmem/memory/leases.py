@@ -21,7 +21,7 @@ from clawmem.model.records.claims import (
     render_claims,
 )
 from clawmem.model.records.session import COLLISION, check_session_id
-from clawmem.vault.state.session_journal import read_entries, record_entry
+from clawmem.vault.state.journal import read_entries, record_entry
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 

@@ -57,7 +57,7 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
         return QuarantineReason(
             GUARDRAIL, f"The agent {fact.agent} gives it as a guardrail, which a person accepts first."
         )
-    better = next((other_fact for other_fact in against if not is_low_trust(other_fact.trust)), None)
+    better = next((fact for fact in against if not is_low_trust(fact.trust)), None)
     if better is None or not is_low_trust(fact.trust):
         return None
     text = better.trust or "user"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Refused
-from clawmem.index.refresh.refresh import HeadChange, apply_change, preload_intake
+from clawmem.index.refresh import HeadChange, apply_change, preload_intake
 from clawmem.index.search.lookup import PlacedFact, broken_files, items_of
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write, may_read
@@ -19,7 +20,7 @@ from clawmem.model.records.change import Author, Change, agent_author, is_about_
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path
 from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction
-from clawmem.vault.git.identity import IdentityQuestion
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.vault import Vault
 
 _PULL = "org-pull"
@@ -41,34 +42,24 @@ class WriteScope:
         # Of the commits that the index lacks: the one before the first, and the last.
         self._old: str | None = None
         self._new: str | None = None
-        self._identity: IdentityQuestion | None = None
         self.marked: list[PlacedFact] = []
         self._premise_notices: list[str] = []
         # The changes that `join` keeps, where they become one commit; it is made by who opened the scope.
         self.joined: list[Change] | None = None
 
-    def ask_identity(self) -> None:
-        """Ask git who the person is, where the commits of this scope are a person's. The answer is read later."""
-        if self.caller.agent is None and not self.caller.unattended and self._identity is None:
-            self._identity = IdentityQuestion(self.vault.git)
-
-    def close(self) -> None:
-        """Wait for git, if it was asked and nobody needed the answer."""
-        if self._identity is not None:
-            self._identity.answer()
-
+    @cached_property
     def person(self) -> Author | None:
         """Return the git identity of the person for whom this scope runs; None for an agent, a heartbeat, or a git
         that knows no name."""
-        self.ask_identity()
-        return self._identity.answer() if self._identity else None
+        is_person = self.caller.agent is None and not self.caller.unattended
+        return personal_identity(self.vault.git) if is_person else None
 
     def _with_author(self, change: Change) -> Change:
         """Return the change with the person as author, unless it has one, an agent or a heartbeat made it, or its pages
         are clawmem's, whoever asks for them."""
         if change.author or self.caller.agent is not None or self.caller.unattended or self._purpose in OF_PAGES:
             return change
-        return change._replace(author=self.person())
+        return change._replace(author=self.person)
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.refresh.refresh import HAS_DUPLICATES, is_index_damage, open_index
+from clawmem.index.refresh import HAS_DUPLICATES, is_index_damage, open_index
 from clawmem.index.tables.store import delete_index
 from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.scope import WriteScope
@@ -18,20 +18,14 @@ from clawmem.vault.work_tree import mark_looked
 
 
 @contextmanager
-def writing(
-    vault: Vault, caller: Caller, purpose: str, eager: bool = False, dry_run: bool = False
-) -> Iterator[WriteScope]:
+def writing(vault: Vault, caller: Caller, purpose: str, dry_run: bool = False) -> Iterator[WriteScope]:
     """Open a write scope under the writer lock. Hand edits are committed first.
 
-    Set `eager` for acts that always commit. A `dry_run` takes no lock and commits nothing, so it also works on a
+    A `dry_run` takes no lock and commits nothing, so it also works on a
     read-only disk. Raise NotPermitted if the calling agent is read-only, Locked if the lock is not free in time."""
     if caller.agent:
         check_not_read_only(vault, caller)
-    begun = (
-        _dry_run(vault, caller, purpose)
-        if dry_run
-        else transaction(vault, caller.now, purpose, eager=eager, caller=caller)
-    )
+    begun = _dry_run(vault, caller, purpose) if dry_run else transaction(vault, caller.now, purpose, caller=caller)
     with begun as txn:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
@@ -42,11 +36,8 @@ def writing(
         if txn.adopt().good:
             index.close()
             index = open_index(vault)
-        work: WriteScope | None = None
         try:
             work = WriteScope(vault, caller, txn, index, purpose)
-            if eager:
-                work.ask_identity()
             if not dry_run and (last_merge_mark(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete_git_merges(work)
             if not dry_run and index.meta(HAS_DUPLICATES):
@@ -65,8 +56,6 @@ def writing(
             raise _index_error(vault, problem) from problem
         finally:
             index.close()
-            if work is not None:
-                work.close()
 
 
 def adopt_edits(vault: Vault, caller: Caller) -> tuple[str, ...]:

@@ -183,7 +183,7 @@ def _addition(
         _outcomes(proposal, fact, len(succession.closed)),
         {**_new_entity(work, proposal, entity), **work.items_with(facts)},
         entity,
-        tuple(other_fact.id for other_fact in succession.closed if other_fact.superseded_by),
+        tuple(fact.id for fact in succession.closed if fact.superseded_by),
         new.id if proposal.kind == "conflict" and succession.closed else None,
     )
 

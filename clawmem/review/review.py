@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused
 from clawmem.extension import named
-from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run_query
+from clawmem.index.refresh import open_index, refresh_outside_facts, run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import Index
@@ -43,11 +43,11 @@ from clawmem.model.proposals.proposal import (
     as_recorded,
     proposal_to_record,
 )
+from clawmem.model.proposals.quarantine import Acceptance
 from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import Event
-from clawmem.model.settings.acceptance import Acceptance
 from clawmem.review.approval import ApprovalPlan, plan_approval, plan_rejection
 from clawmem.review.reviewers import Decider, check_decider, item_of, may_decide, reviewers_of
 from clawmem.vault.edits.adoption import user_identity

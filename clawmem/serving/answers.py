@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.listing import names_in_use

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
@@ -92,8 +92,8 @@ def _shown(vault: Vault, index: Index, reference: str, caller: Caller, as_of: st
     if reason:
         from clawmem.memory.history.why import find_chain  # few facts are asked about as of a day
 
-        chain = {other_placed.fact.id: other_placed for other_placed in find_chain(index, placed.fact.id)}
-        then = last_true((other_placed.fact for other_placed in chain.values()), as_of)
+        chain = {each.fact.id: each for each in find_chain(index, placed.fact.id)}
+        then = last_true((placed.fact for placed in chain.values()), as_of)
         instead = chain[then.id] if then else None
     lacks = unreadable_notices(index) if reason else []
     return FactDetails(placed.fact, placed.entity, TruthAt(as_of, reason, instead), (*index.notices, *lacks))
@@ -135,7 +135,7 @@ def list_facts(
             rows = dict(list(chosen.items())[:limit])
         placed = facts_in_rows(index, list(rows))
         facts = tuple((_with_counts(placed[n], counted), heat) for n, heat in rows.items())
-        ids = [other_placed.fact.id for other_placed, _ in facts]
+        ids = [placed.fact.id for placed, _ in facts]
         conflicts = conflicts_of_facts(vault, index, caller, ids, wanted.as_of)
         notices = (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners))
         hidden = 0
@@ -207,9 +207,9 @@ def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int | No
     def read(index: Index) -> list[tuple[PlacedFact, str]]:
         # No other fact can have a reason.
         placed = passing_with_more(index, wanted)
-        sources = sources_of(index, (other_placed.fact for other_placed in placed))
-        reasons = ((other_placed, stale_reason(other_placed.fact, caller.now, sources)) for other_placed in placed)
-        return [(other_placed, why) for other_placed, why in reasons if why is not None]
+        sources = sources_of(index, (each.fact for each in placed))
+        reasons = ((each, stale_reason(each.fact, caller.now, sources)) for each in placed)
+        return [(placed, why) for placed, why in reasons if why is not None]
 
     found = run_query(vault, read)
     found.sort(key=lambda pair: (-importance_of(pair[0].fact), pair[0].fact.timestamp, pair[0].fact.id))
@@ -255,17 +255,13 @@ def export_memory(
 
     def act(index: Index) -> ExportedMemory:
         name = find_entity(index, entity, caller) if entity else None
-        chosen = (
-            other_entity
-            for other_entity in entities(index)
-            if may_read(caller, other_entity.name) and name in (None, other_entity.name)
-        )
+        chosen = (entity for entity in entities(index) if may_read(caller, entity.name) and name in (None, entity.name))
         concepts = tuple(
             Concept(
-                other_entity,
-                tuple(placed.fact for placed in facts_of(index, other_entity.name) if _is_exported(placed)),
+                entity,
+                tuple(placed.fact for placed in facts_of(index, entity.name) if _is_exported(placed)),
             )
-            for other_entity in chosen
+            for entity in chosen
         )
         return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index), *left_out(index, category)))
 

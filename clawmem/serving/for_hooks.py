@@ -8,13 +8,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, facts_of, people_beginning, people_by_first_name
 from clawmem.index.tables.store import Index, stores_kept_open
 from clawmem.model.facts.fact import HEALTH, Fact
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach, project_name, realm_of
+from clawmem.model.language.languages import word_list
 from clawmem.model.language.question import (
     COMMON_WORDS,
     STOPWORDS,
@@ -37,9 +38,8 @@ from clawmem.model.records.entity import kind_of, title_of, visible_owners
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
-from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, conflicts_of_facts, recall_in
-from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit, RecallResult
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit, RecallResult, brief
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def prompt_text(
     known = {*shown, *(hit.fact.id for hit in result.found)}
     vital: list[FactHit] = []
     if is_of_health(prompt):
-        from clawmem.serving.recall.budgeted import always_told  # few prompts are about food or medicine
+        from clawmem.serving.context.hits import always_told  # few prompts are about food or medicine
 
         vital = [hit for hit in always_told(vault, caller, prompt, wanted, HEALTH) if hit.fact.id not in known]
     known |= {hit.fact.id for hit in vital}
@@ -239,7 +239,7 @@ def prompt_text(
     short = brief(result, budget)
     if short is not None:
         return HookText(short.text, short.facts)
-    from clawmem.serving.recall.budgeted import recalled_context  # only where more than plain facts was found
+    from clawmem.serving.context.hits import recalled_context  # only where more than plain facts was found
 
     outcome = recalled_context(vault, caller, question, wanted, result, budget)
     return HookText(outcome.text, outcome.facts)
@@ -336,15 +336,13 @@ def _telling(text: str) -> list[str]:
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the stems of the words for what a prompt is about, and of the rare ones, such as names."""
-    from clawmem.model.language.common_words import COMMON_WORDS as FREQUENT
-
     person = normal(vault.settings.words("user.name")).split()
     words = [
         word
         for word in _telling(prompt)
         if word.isalpha() and word not in COMMON_WORDS and word not in _OF_TASKS | TIME_WORDS and word not in person
     ]
-    return frozenset(map(_stem, words)), frozenset(_stem(word) for word in words if word not in FREQUENT)
+    return frozenset(map(_stem, words)), frozenset(_stem(word) for word in words if word not in word_list("common"))
 
 
 def _first_names_of_several(hits: Iterable[RecallHit]) -> set[str]:

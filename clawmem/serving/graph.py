@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_at
 from clawmem.index.search.lookup import (
@@ -19,7 +19,7 @@ from clawmem.index.search.lookup import (
     resolve_id,
     unreadable_notices,
 )
-from clawmem.index.search.replaced import edges_towards, served_facts
+from clawmem.index.search.replaced import edges_towards
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import check_not_forgotten, find_entity
@@ -193,19 +193,9 @@ def _resting(index: Index, start: PlacedFact, depth: int | None) -> Iterator[Dep
         at += 1
         edges = _edges(index, level, seen)
         if at == 1:
-            named = [
-                other_placed
-                for other_placed in facts_naming(index, start.fact.id)
-                if _only_named(other_placed, start.fact.id)
-            ]
-            edges.update(
-                {
-                    other_placed.fact.id: (start.fact.id, NAMED)
-                    for other_placed in named
-                    if other_placed.fact.id not in edges
-                }
-            )
-        facts = served_facts(index, edges)
+            named = [placed for placed in facts_naming(index, start.fact.id) if _only_named(placed, start.fact.id)]
+            edges.update({placed.fact.id: (start.fact.id, NAMED) for placed in named if placed.fact.id not in edges})
+        facts = by_ids(index, edges)
         seen |= edges.keys()
         level = []
         for fact_id, (premise, relation) in edges.items():

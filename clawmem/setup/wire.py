@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Refused, StorageFailed
-from clawmem.memory.health.checks.problem import WARNING, HealthProblem
+from clawmem.memory.health.checks import WARNING, HealthProblem
 from clawmem.model.harness import native_events
 from clawmem.model.language.dates import moment_of
 from clawmem.setup.harnesses import (

@@ -170,6 +170,15 @@ class Vault:
         except ValueError:
             return None
 
+    def kept_record(self, kind: Callable[..., _Read], name: str) -> _Read | None:
+        """Return the record of a class in a file of the state folder, or None if it is missing or damaged."""
+        from clawmem.model.forms import WrongValue, read_record  # which a search does not need
+
+        try:
+            return read_record(kind, self.kept(name))
+        except WrongValue:
+            return None
+
     @cached_property
     def settings(self) -> Settings:
         """The effective settings: `clawmem.yaml` combined with the settings files of this machine.

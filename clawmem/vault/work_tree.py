@@ -1,17 +1,23 @@
-"""Writing single files of the work tree."""
-
-from __future__ import annotations
+"""The work tree: finding edits made by hand, for which git compares it with HEAD while other work goes on, and writing
+single files.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError, Locked
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import ITEMS
+from clawmem.model.records.layout import OWNED_FOLDERS, is_owned
 from clawmem.model.records.strict_json import UnreadFile
 from clawmem.platform.files import OPEN_FILES_MOVE, open_file
 from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    import subprocess
 
 _READ_ROOMS = ("life", "daily", "agents")
 _READ_PAGE = "MEMORY.md"
@@ -224,3 +230,45 @@ def _digest(data: bytes | None) -> bytes:
     import hashlib  # only operations with many commits need it
 
     return b"" if data is None else hashlib.sha256(data).digest()
+
+
+# `normal` reports a new folder, not its files.
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all")
+_AT_ONCE = 200
+
+
+class HandEdits(NamedTuple):
+    """Files of clawmem that differ from HEAD.
+
+    `good` are those that can be committed, with their contents (None: deleted). `bad` are the others, with the reason.
+    """
+
+    good: Mapping[str, bytes | None]
+    bad: tuple[tuple[str, ClawmemError], ...]
+
+
+def start_scan(vault: Vault) -> "subprocess.Popen[bytes]":
+    """Start git looking for changed files."""
+    return vault.git.start(*_STATUS)
+
+
+def finish_scan(vault: Vault, scan: "subprocess.Popen[bytes]") -> tuple[str, ...]:
+    """Return clawmem's files that differ from HEAD, including new and deleted ones."""
+    printed = vault.git.finish(scan, "status").decode(errors="surrogateescape")
+    paths = {entry[3:] for entry in printed.split("\0")}
+    folders = [path for path in paths if path.endswith("/") and path.startswith(OWNED_FOLDERS)]
+    if folders:
+        paths |= _new_files(vault, folders)
+    return tuple(sorted(path for path in paths if is_owned(path)))
+
+
+def _new_files(vault: Vault, folders: Iterable[str]) -> set[str]:
+    """Return the untracked files in new folders, without ignored files and nested repositories."""
+    names = [f":(literal){folder}" for folder in folders]
+    found: set[str] = set()
+    # There may be more new folders than one command line can hold.
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        printed = vault.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *some)
+        found.update(printed.decode(errors="surrogateescape").split("\0"))
+    return found

@@ -11,7 +11,6 @@ from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused, key_na
 from clawmem.index.search.lookup import find_fact, known_events
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import list_tasks, with_values
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact_words import outcomes_of
 from clawmem.model.facts.gates import DECISION_OUTCOMES
@@ -42,7 +41,7 @@ from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
-from clawmem.work.tasks import find_workflow, free_slug
+from clawmem.work.tasks import find_workflow, free_slug, list_tasks, with_values
 
 VERSION = 1
 """The version of the request, and of the answer."""

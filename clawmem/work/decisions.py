@@ -59,7 +59,7 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
     A decision that goes against an earlier one in its scope gets a `contradicts` link to it, with the reason."""
     argument = {key: value for key, value in record.items() if value not in (None, [], {})}
     draft = without_secrets(vault, draft_from_record(argument, caller.now))
-    with writing(vault, caller, str(record["category"]), eager=True) as work:
+    with writing(vault, caller, str(record["category"])) as work:
         draft = _with_decision_maker(work, draft)
         check_daily_limit(work, int(draft.fact.category == "lesson"))
         against = precedents_against(work, draft.fact)
@@ -99,7 +99,7 @@ def record_outcome(
 def _with_decision_maker(work: WriteScope, draft: Draft) -> Draft:
     """Return a person's decision with the name of the person, unless it names its decision makers."""
     details = draft.fact.details or {}
-    person = work.person() if draft.fact.category == DECISION and work.caller.agent is None else None
+    person = work.person if draft.fact.category == DECISION and work.caller.agent is None else None
     if person is None or DECISION_MAKERS in details:
         return draft
     return draft._replace(fact=draft.fact._replace(details={**details, DECISION_MAKERS: person.name}))

@@ -1,4 +1,7 @@
-"""What an agent hands in becomes facts and proposals: lessons, decisions, knowledge, guardrails, outcomes."""
+"""What an agent hands in becomes facts and proposals: lessons, decisions, knowledge, guardrails, outcomes.
+
+Acts on guardrails: list them with how often each was served and whether its failure came back, show and add them.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,35 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, NotFound
+from clawmem.index.refresh import run_query
+from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.index.tables.fact_marks import counted_fact
+from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import entity_for_draft
 from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, with_identity, without_secrets
+from clawmem.memory.permission import may_read
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.quarantine import HandoverScreen, ProposalWriter, QuarantineReason, with_proposal_id
 from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL, UNSET_ID
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.facts.gates import DECISION
 from clawmem.model.facts.reach import PROJECT, TEAM, project_name
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import APPROVED, RETRACT, Proposal, ProposalTarget, new_proposal_id
+from clawmem.model.proposals.proposal import APPROVED, REJECTED, RETRACT, Proposal, ProposalTarget, new_proposal_id
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.model.records.entity import slug
+from clawmem.model.records.entity import check_agent, slug
+from clawmem.model.records.failure import FailureRecord
+from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, unfolded_accesses
+from clawmem.vault.vault import Vault
 from clawmem.work.decisions import LESSON, contradiction_notice, precedents_against, with_contradictions
+from clawmem.work.tasks import came_back, failures_or_notice, find_mode, read_modes
 
 # What becomes facts, proposals and counts; every other field of a document is kept as a text.
 _ENTRIES = ("lessons", "decisions", "knowledge", "guardrails", "outcomes")
@@ -100,7 +115,7 @@ def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope
     items += [f"{each.says} It waits for a person: `clawmem review show {each.id}`" for each in harmful]
     waiting = {remembered_fact.fact.id for remembered_fact in facts}
     proposals = [
-        *(other_proposal for other_proposal in screen.proposals if other_proposal.id not in waiting),
+        *(proposal for proposal in screen.proposals if proposal.id not in waiting),
         *proposals,
         *harmful,
     ]
@@ -110,9 +125,9 @@ def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope
 
 def joined(changes: Sequence[Change], change: Change) -> Change:
     """Return one change that does all of them; the last one gives the subject and the author."""
-    writes = {path: data for other_change in (*changes, change) for path, data in other_change.writes.items()}
-    rows = [row for other_change in changes for row in other_change.trailers if row[0] != "Clawmem-Op"]
-    body = "\n".join(f"- {other_change.subject}" for other_change in changes[:50])
+    writes = {path: data for each in (*changes, change) for path, data in each.writes.items()}
+    rows = [row for change in changes for row in change.trailers if row[0] != "Clawmem-Op"]
+    body = "\n".join(f"- {change.subject}" for change in changes[:50])
     return change._replace(
         writes=writes, trailers=tuple(dict.fromkeys((*change.trailers, *rows))), body=change.body or body
     )
@@ -290,3 +305,105 @@ def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> P
         entity=placed.entity,
         agent=caller.agent,
     )
+
+
+class GuardrailUse(NamedTuple):
+    """A guardrail, with `access_count` and `last_accessed` as now known: each is one context that it led. `came_back`
+    are the failures of its mode since it holds, oldest first."""
+
+    guardrail: PlacedFact
+    came_back: tuple[FailureRecord, ...]
+
+
+class GuardrailList(NamedTuple):
+    """The current guardrails, the most important and newest first."""
+
+    guardrails: tuple[GuardrailUse, ...]
+    notices: tuple[str, ...] = ()
+
+
+class AddedGuardrail(NamedTuple):
+    """The stored guardrail with its outcome, or the proposal that waits for a person, or was `rejected` before; and the
+    commit, None if it was known."""
+
+    guardrail: PlacedFact | None
+    outcome: str
+    proposal: Proposal | None
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def list_guardrails(vault: Vault, caller: Caller) -> GuardrailList:
+    """Return the guardrails that the caller may read; for an agent, those that hold for it."""
+    failures, notices = failures_or_notice(vault)
+    counts = count_accesses(unfolded_accesses(vault))
+
+    def listed(index: Index) -> GuardrailList:
+        found = [
+            _use(index, placed, failures, counts)
+            for placed in all_guardrails(index)
+            if may_read(caller, placed.entity) and (caller.agent is None or holds_for(placed.fact, caller.agent))
+        ]
+        return GuardrailList(tuple(found), (*notices, *index.notices))
+
+    return run_query(vault, listed)
+
+
+def show_guardrail(vault: Vault, caller: Caller, reference: str) -> GuardrailList:
+    """Return one guardrail, also one that no longer holds. Raise NotFound if the fact is none."""
+    failures, notices = failures_or_notice(vault)
+    counts = count_accesses(unfolded_accesses(vault))
+
+    def shown(index: Index) -> GuardrailList:
+        placed = find_fact(index, reference)
+        if placed.fact.category != GUARDRAIL or not may_read(caller, placed.entity):
+            raise NotFound(f"{placed.fact.id} is no guardrail.", "`clawmem guardrail list` shows the guardrails.")
+        return GuardrailList((_use(index, placed, failures, counts),), (*notices, *index.notices))
+
+    return run_query(vault, shown)
+
+
+def add_guardrail(
+    vault: Vault,
+    caller: Caller,
+    rule: str,
+    why: str,
+    failure_mode: str | None = None,
+    agents: Sequence[str] = (),
+    evidence: Sequence[str] = (),
+    scope: Mapping[str, Any] | None = None,
+) -> AddedGuardrail:
+    """Store a guardrail of a person, or file the proposal of one that an agent gives, in one commit.
+
+    `agents` are those for which it holds (none: everybody), `scope` the fields that say which queries see it."""
+    known = read_modes(vault)
+    if failure_mode is not None:
+        find_mode(known, failure_mode)
+    entry = {
+        "rule": rule, "why": why, "failure_mode": failure_mode, "agents": [check_agent(agent) for agent in agents],
+        "evidence": list(evidence),
+    }  # fmt: skip
+    record = {**guardrail_record(entry, WorkScope(), caller.agent), **(scope or {})}
+    argument = {key: value for key, value in record.items() if value is not None}
+    draft = without_secrets(vault, draft_from_record(argument, caller.now))
+    with writing(vault, caller, "guardrail add") as work:
+        if caller.agent:
+            entity = vault.settings.words("defaults.entity")
+            filed = ProposalWriter(work).file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {why}"))
+            commits = work.commit([filed.change]) if filed.change else ()
+            notices = (*known.notices, *work.notices, *([filed.notice] if filed.notice else []))
+            outcome = "rejected" if filed.proposal.status == REJECTED else "proposed"
+            return AddedGuardrail(None, outcome, filed.proposal, commits[-1] if commits else None, notices)
+        planner = FactPlanner(work)
+        stored, change = planner.plan(draft)
+        commits = work.commit([change]) if change else ()
+        placed = PlacedFact(stored.fact, stored.entity)
+        notices = (*known.notices, *work.notices, *planner.notices)
+        return AddedGuardrail(placed, stored.outcome, None, commits[-1] if commits else None, notices)
+
+
+def _use(
+    index: Index, placed: PlacedFact, failures: Sequence[FailureRecord], counts: Mapping[str, AccessCount]
+) -> GuardrailUse:
+    fact = add_accesses(counted_fact(index, placed.fact), counts)
+    return GuardrailUse(PlacedFact(fact, placed.entity), tuple(came_back(placed, failures)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import rebuild, run_query
+from clawmem.index.refresh import rebuild, run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.search.graph import edges_at
 from clawmem.index.search.lookup import entity_names

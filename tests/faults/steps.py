@@ -107,11 +107,11 @@ class FaultyGit(Git):
         super().__init__(root, environment)
         self.steps = steps
 
-    def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         started: list[subprocess.Popen[bytes]] = []
 
         def whole() -> subprocess.Popen[bytes]:
-            started.append(super(FaultyGit, self).start(*arguments, variables=variables))
+            started.append(super(FaultyGit, self).start(*arguments))
             return started[0]
 
         name = next(word for word in arguments if not word.startswith("-") and "=" not in word)

@@ -16,7 +16,7 @@ from clawmem.learning.learn import learn
 from clawmem.memory.entities.entities import archive_entity, move_entity
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.facts.revise import retract, supersede
-from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.checks import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.sync.sync import SyncOptions

@@ -14,7 +14,7 @@ import pytest
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.extensions.digest.digest import add_document
 from clawmem.heartbeat.queue import QueueTask, answer_tasks, apply_task, next_task, queue_kinds
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from clawmem.index.refresh.refresh import rebuild
+from clawmem.index.refresh import rebuild
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.intake import search_text
 from clawmem.index.tables.schema import check_total

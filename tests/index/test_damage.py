@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.errors import ClawmemError
 from clawmem.faces.cli.complete import values_of
-from clawmem.index.refresh.refresh import open_index, rebuild, run_query
+from clawmem.index.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index, index_path
 from clawmem.memory.entities.entities import list_agents, list_entities, show_entity

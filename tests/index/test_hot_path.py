@@ -11,8 +11,8 @@ from tests.conftest import Command
 
 HEAVY = (
     "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm numpy ctypes"
-    " clawmem.index.vectors.channel clawmem.index.vectors.store clawmem.index.vectors.embed"
-    " clawmem.vault.state.spending clawmem.index.tables.intake clawmem.model.language.common_words"
+    " clawmem.index.vectors.store clawmem.index.vectors.embed"
+    " clawmem.vault.state.spending clawmem.index.tables.intake"
     " clawmem.model.pages.summary clawmem.model.language.date_words clawmem.memory.entities.places"
     " clawmem.model.records.parsing clawmem.model.merging.files clawmem.memory.health.checks.reading"
 ).split()

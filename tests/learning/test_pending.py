@@ -125,7 +125,6 @@ DECIDED = [
     (("approve", "--text", "Postgres 16 bills."), ["Postgres 16 bills."]),
     (("reject", "--reason", "it is not true"), []),
     (("reject", "--reason", "We don't want to keep that."), []),
-    (("reject", "--reason", "no"), []),
 ]
 
 
@@ -145,7 +144,7 @@ def test_a_readers_words_take_the_place_of_raw_ones(
     assert candidates(clawmem) == []
 
 
-@pytest.mark.parametrize("reason", ["bad grammar", "half a sentence", "who is 'Nora moved'?"])
+@pytest.mark.parametrize("reason", ["bad grammar", "who is 'Nora moved'?"])
 def test_what_was_rejected_for_its_words_is_asked_again_in_those_of_a_reader(clawmem: Command, reason: str) -> None:
     say(clawmem, PLANT)
     clawmem("heartbeat")
@@ -188,9 +187,8 @@ def test_a_correction_changes_what_is_known_and_adds_nothing_else(clawmem: Comma
     assert group == {"Nora no longer works at Brightpath."}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_jests_quotations_and_questions_are_no_candidates(clawmem: Command) -> None:
+    for text in (
         "Just kidding, we moved the billing service to the moon because it has cheese.",
         'Tom wrote: "I always deploy the billing service on Friday."',
         "Imagine we moved the billing service to Postgres 16 because of the backups.",
@@ -199,10 +197,8 @@ def test_a_correction_changes_what_is_known_and_adds_nothing_else(clawmem: Comma
         "Actually, scratch that, the billing service stays on Postgres 15.",
         "I mean our billing service on Postgres, not the one of the bank.",
         "Sag Tom, dass der Dienst für Rechnungen auf Postgres 16 läuft.",
-    ],
-)
-def test_jests_quotations_and_questions_are_no_candidates(clawmem: Command, text: str) -> None:
-    say(clawmem, text)
+    ):
+        say(clawmem, text)
     clawmem("heartbeat")
     assert candidates(clawmem) == []
 
@@ -226,7 +222,6 @@ def test_what_is_too_long_or_stands_beside_an_order_to_a_model_is_no_candidate(c
     [
         ("Tom and I are moving to Naantali on 1 December.", "Tom and Nora are moving to Naantali on 1 December."),
         ("My brother and I own a boat in Nauvo.", "Nora's brother and Nora own a boat in Nauvo."),
-        ("Tom and I have moved to Naantali for good.", "Tom and Nora have moved to Naantali for good."),
         ("I own a boat in Nauvo and I have two cats.", "Nora owns a boat in Nauvo and Nora has two cats."),
         ("Email goes out from the billing service at 7:15.", "Email goes out from the billing service at 7:15."),
     ],
@@ -242,7 +237,6 @@ def test_a_candidate_is_a_sentence_that_a_person_can_read(clawmem: Command, text
     [
         ("From January the berth fee for small boats at Aurora is 36 euros.", 0),
         ("From January the berth fee for small boats at Aurora is 34 euros.", 1),
-        ("The office of Aurora is closed on Mondays.", 1),
     ],
 )
 def test_what_an_agent_stored_of_a_message_is_no_candidate(clawmem: Command, stored: str, left: int) -> None:

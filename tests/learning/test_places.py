@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.learning.learn import _change
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits

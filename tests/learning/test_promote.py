@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.errors import Refused
 from clawmem.heartbeat.steps import refresh_summaries
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.adapt import adapt, current_adaptation
 from clawmem.learning.promote import PromoteResult, promote

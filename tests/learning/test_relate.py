@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest

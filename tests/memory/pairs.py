@@ -10,12 +10,11 @@ from pathlib import Path
 
 from clawmem.errors import ClawmemError
 from clawmem.heartbeat.steps import refresh_memory, refresh_summaries
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.entities.entities import archive_entity, move_entity
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact

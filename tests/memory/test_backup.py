@@ -186,7 +186,6 @@ def _with_manifest(target: Path, **changes: object) -> None:
         ({"counts": {"facts": 3, "events": 1, "entities": 1, "files": 21, "commits": 3}}, "counts differs"),
         ({"branch": "--upload-pack=evil"}, "an invalid branch"),
         ({"branch": "refs/heads/other"}, "has no commit"),
-        ({"object_format": "md5"}, "object format"),
         ({"refs": {}}, "refs differs"),
         ({"kind": "something"}, "does not describe a backup"),
         ({"members": {"../evil": {"size": 1, "sha256": "0"}}}, "parts that a backup does not have"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import rebuild
+from clawmem.index.refresh import rebuild
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 

@@ -12,9 +12,8 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import UNREVIEWED, trust_label
-from clawmem.model.proposals.quarantine import with_approval
+from clawmem.model.proposals.quarantine import Acceptance, Signature, accepts, as_served, stake_in, with_approval
 from clawmem.model.records.caller import AGENT_SHELLS
-from clawmem.model.settings.acceptance import Acceptance, Signature, accepts, as_served, stake_in
 from clawmem.review.review import approve, list_proposals, trust
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ChangedMeanwhile, Locked
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import find_fact
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.facts.remember import remember

@@ -84,7 +84,7 @@ def bank(clawmem: Command) -> str:
     return str(result.data["facts"][0]["id"])
 
 
-@pytest.mark.parametrize("option", [("--trust", "external"), ("--trust", "tool"), ("--source", "web:page")])
+@pytest.mark.parametrize("option", [("--trust", "tool"), ("--source", "web:page")])
 def test_an_outsider_does_not_supersede_a_person(clawmem: Command, bank: str, option: tuple[str, str]) -> None:
     result = clawmem("supersede", bank, "Jane banks with Acme.", *option, "--json").data
     assert result["outcome"] == ["proposed"] and len(result["facts"]) == 1

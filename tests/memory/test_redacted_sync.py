@@ -13,7 +13,7 @@ from clawmem.errors import HistoryRewritten
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.history.redaction import RECORD
-from clawmem.vault.history.redacted_history import _fits
+from clawmem.vault.history.git_merges import _fits
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.memory.machines import Machine, make_hub, make_machines
@@ -65,7 +65,7 @@ def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], c
     assert machine.git("for-each-ref", "--format=%(refname)", "refs/clawmem", "refs/remotes") == ""
     take_record_out(machine)
     before = machine.head()
-    for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions(), SyncOptions(allow_unrelated=True)):
+    for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions(allow_unrelated=True)):
         with pytest.raises(HistoryRewritten, match="before a redaction here"):
             machine.sync(wanted)
         assert machine.head() == before and not holds_secret(machine.root)
@@ -168,7 +168,7 @@ def test_an_old_history_that_is_forced_back_leaves_no_object(leaked: list[Machin
     machine.sync()
     other.git("push", "-q", "--force", "origin", "main")
     known = machine.git("for-each-ref")
-    for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions()):
+    for wanted in (SyncOptions(), SyncOptions(dry_run=True)):
         with pytest.raises(HistoryRewritten, match="its history was rewritten"):
             machine.sync(wanted)
         assert not holds_secret(machine.root)

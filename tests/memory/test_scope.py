@@ -11,9 +11,9 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
-from clawmem.work.guardrails import list_guardrails
+from clawmem.work.session_end_records import list_guardrails
 from tests.memory.facts.test_premises import keep
-from tests.work.test_guardrails import added, clean
+from tests.work.test_session_end_records_guardrails import added, clean
 
 FACT = Fact("fact_00000001", "Jane sails.", "fact", "2026-11-21T09:00:00Z", "chat", source_event="ev_1")
 

@@ -9,7 +9,7 @@ import pytest
 
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.revise import retract, supersede
-from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.checks import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.model.facts.codec import parse_items, render_items

@@ -16,7 +16,7 @@ from clawmem.errors import ClawmemError
 from clawmem.extension import named
 from clawmem.index.tables.intake import INTAKES
 from clawmem.memory.health.checks.reading import CHECKS
-from clawmem.memory.history.undo_plan import UNDO_BY_KIND
+from clawmem.memory.history.undo import UNDO_BY_KIND
 from clawmem.model import kinds
 from clawmem.model.kinds import FileKind, all_kinds, file_kind, fits, handling
 from clawmem.model.merging.files import RULES, merge_file

@@ -9,8 +9,8 @@ import pytest
 
 from clawmem.memory.facts.redact import contains_text
 from clawmem.model.safety.secrets.find import find_secrets
-from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.place_rules import PLACES
+from clawmem.model.safety.secrets.places import kept_rules
 from clawmem.model.safety.secrets.rules import INSIDE, STARTING
 from clawmem.model.safety.written_forms import compile_needles, replace_needles
 
@@ -18,7 +18,7 @@ ALL = {
     **{rule: re.compile(f"(?:{'|'.join(map(re.escape, starts.split()))}){rest}") for rule, starts, rest in STARTING},
     **{rule: re.compile(pattern) for rule, _, pattern in INSIDE},
     **{place: re.compile(rule.pattern, re.IGNORECASE) for place, rule in PLACES.items() if rule.pattern},
-    **{f"kept {n}": re.compile(rule.pattern, re.IGNORECASE * rule.ignores_case) for n, rule in enumerate(KEPT)},
+    **{f"kept {n}": re.compile(rule.pattern, re.IGNORECASE * rule.ignores_case) for n, rule in enumerate(kept_rules())},
 }
 STARTS = tuple(start for _, starts, _ in STARTING for start in starts.split())
 PIECES = (
@@ -76,7 +76,7 @@ def test_taking_out_and_looking_again_are_linear() -> None:
 
 def test_each_kept_rule_is_asked_for_by_a_word() -> None:
     asked = {*PLACES["kept"].words.split("|"), *map(str.lower, STARTS)}
-    for rule in KEPT:
+    for rule in kept_rules():
         assert all(
             any(known in word or word in known for known in asked | {"accountkey=", ":_auth"}) for word in rule.words
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember

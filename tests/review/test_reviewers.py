@@ -19,9 +19,8 @@ from clawmem.model.facts.fact import UNSET_ID, Fact
 from clawmem.model.proposals.proposal import ADD, BY_KIND, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.review.agreement import agreement
 from clawmem.review.review import approve, list_proposals, reject
-from clawmem.review.reviewers import delegate
+from clawmem.review.reviewers import agreement, delegate
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import git
@@ -154,7 +153,7 @@ def test_a_vault_delegates_nothing_by_its_own_files(vault: Vault, caller: Caller
 def test_agreement_proposes_delegation_where_it_is_always(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clawmem.review.agreement.DELEGATE_AFTER", 3)
+    monkeypatch.setattr("clawmem.review.reviewers.DELEGATE_AFTER", 3)
     for number in range(5):
         proposal = file(vault, caller, number)
         if number == 1:

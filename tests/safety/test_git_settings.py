@@ -15,7 +15,6 @@ from clawmem.vault.git.config import (
     is_plain,
     is_plain_address,
     parse_config_list,
-    parse_simple_config,
     render_config,
 )
 
@@ -88,36 +87,14 @@ def test_addresses(address: str, plain: bool) -> None:
     assert is_plain_address(address) is plain
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[core]\n\tpager = "x"',
-        "[core]\n\tpager = \\\n x",
-        "[core.x]\n\ty = z",
-        "[core] pager = x",
-        "[core]\r\n\tpager = x",
-        "pager = x",
-        '[core "a\\"b"]\n\ty = z',
-        "[core]\n\tpager = x # y",
-        "\ufeff[core]\n\tpager = x",
-        "[core]\n\t1x = y",
-        "[core\n\tpager = x",
-    ],
-)
-def test_what_is_oddly_written_is_left_to_git(text: str) -> None:
-    assert parse_simple_config(text) is None
-
-
-def test_a_simple_configuration_is_read_as_git_reads_it(tmp_path: Path) -> None:
-    text = (
-        '# told\n[Core]\n\tFileMode=false\n  bare = false  \n\tsymlinks\n[remote "A.b c"]\n\turl = https://x/y z\n'
-        "[user]\n\temail =\n"
-    )
+def test_a_configuration_is_written_as_git_read_it(tmp_path: Path) -> None:
     path = tmp_path / "config"
-    path.write_text(text)
+    path.write_text(
+        '# told\n[Core]\n\tFileMode=false\n  bare = false  \n\tsymlinks\n[remote "A.b c"]\n\turl = https://x/y z\n'
+        '[user]\n\temail =\n[core "a\\"b"]\n\ty = "z # y"\n'
+    )
     command = ["git", "config", "-z", "--file", str(path), "--list"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert parse_simple_config(text) == list(parse_config_list(printed))
-    path.write_text(render_config(parse_simple_config(text) or ()))
+    path.write_text(render_config(parse_config_list(printed)))
     again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert list(parse_config_list(again)) == parse_simple_config(text)
+    assert list(parse_config_list(again)) == list(parse_config_list(printed))

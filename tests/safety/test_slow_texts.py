@@ -12,7 +12,7 @@ import re._parser as parser  # type: ignore[import-not-found]
 import signal
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from functools import cache
@@ -22,13 +22,12 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.learning.attribution import forgetting
-from clawmem.learning.attribution import quoted as fiction
+from clawmem.learning.attribution import forgetting, quoted
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
-from clawmem.memory import checked_start
+from clawmem.memory import allowed_commands as checked_start
 from clawmem.memory.facts import redact as leftovers
 from clawmem.model.facts import fact, gates
 from clawmem.model.facts.catalog import Catalog
@@ -37,7 +36,6 @@ from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
 from clawmem.model.safety import written_forms
-from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
 from clawmem.model.safety.injection.find import find_injection
@@ -54,7 +52,7 @@ from clawmem.model.search import meant
 from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
-from clawmem.vault.history.redacted_history import _fits
+from clawmem.vault.history.git_merges import _fits
 
 SHAPES = (
     *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),
@@ -135,13 +133,13 @@ def _modules() -> dict[str, Any]:
 
 
 @cache
-def _trees() -> dict[str, ast.Module]:
-    return {name: ast.parse(Path(str(module.__file__)).read_text()) for name, module in _modules().items()}
+def _source(module: str) -> str:
+    return Path(str(_modules()[module].__file__)).read_text()
 
 
 @cache
 def _nodes(module: str) -> list[ast.AST]:
-    return list(ast.walk(_trees()[module]))
+    return list(ast.walk(ast.parse(_source(module))))
 
 
 def _strings(module: str) -> list[str]:
@@ -157,8 +155,8 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.extensions.governance.principle", "source"): lambda: [r"\bprint\("],
     ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
-    ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
-    ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
+    ("clawmem.memory.allowed_commands", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
+    ("clawmem.memory.allowed_commands", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.review", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.entities", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.reconciling.round", "names"): lambda: [r"\b(?:boat|the boat)\b"],
@@ -200,16 +198,14 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ],
     ("clawmem.model.facts.gates", "form"): lambda: list(gates._CHOOSING),
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
-    ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
+    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
         pattern.pattern
         for patterns in (
-            *map(injection_duty._compiled, (*injection_duty._PATTERNS, *injection_duty._BY_WORDS)),
-            injection_duty._imperatives(),
+            *map(injection_mood._duties_of, (*injection_mood._DUTIES, *injection_mood._BY_WORDS)),
+            injection_mood._imperatives(),
+            injection_mood._compiled(),
         )
         for pattern in patterns
-    ],
-    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
-        pattern.pattern for pattern in injection_mood._compiled()
     ],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         rule for rules in injection_rules.PATTERNS.values() for rule in rules
@@ -222,7 +218,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
         *(pattern for _, _, pattern in (*secret_rules.STARTING, *secret_rules.INSIDE)),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         *(rule.pattern for rule in place_rules.PLACES.values() if rule.pattern),
-        *(other.pattern for other in vars(secret_places)["KEPT"]),
+        *(other.pattern for other in secret_places.kept_rules()),
         *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         secret_places._END_OF_KEY,
         *(
@@ -291,11 +287,10 @@ _LOOSE = re.IGNORECASE | re.MULTILINE
 _AT_START = frozenset(("match", "fullmatch"))
 
 
-def patterns() -> list[Used]:
+def patterns(ways: Mapping[tuple[str, str], set[str]]) -> list[Used]:
     """Every pattern that the sources give to `re`, wherever they do; AssertionError for one that is not known."""
-    ways = _ways()
     found: dict[tuple[Any, int, bool], Used] = {}
-    for module in _trees():
+    for module in (name for name in _modules() if "re." in _source(name)):
         names = {id(assign.value): assign.targets[0] for assign in _nodes(module) if isinstance(assign, ast.Assign)}
         for call in _nodes(module):
             if not _is_call(call):
@@ -324,19 +319,20 @@ def _given(module: str, call: Any) -> list[re.Pattern[Any]]:
         written = ast.unparse(call.args[0])
         made = next((made for (where, part), made in MADE_LATER.items() if where == module and part in written), None)
         assert made is not None, f"{module}: say in MADE_LATER what {written} can be"
-        assert made()
+        listed = made()
+        assert listed
         return [
             pattern
             if isinstance(pattern, re.Pattern)
             else re.compile(pattern, *([] if isinstance(pattern, bytes) else [_LOOSE]))
-            for pattern in made()
+            for pattern in listed
         ]
 
 
 def _ways() -> dict[tuple[str, str], set[str]]:
     """How each pattern that has a name is used, in its module and in those that import it."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for module in _trees():
+    for module in _modules():
         home = {
             name.asname or name.name: (node.module or "", name.name)
             for node in _nodes(module)
@@ -389,16 +385,15 @@ def _own_shapes(pattern: re.Pattern[Any], most: int = 16) -> list[str]:
 
 
 def test_every_pattern_is_found() -> None:
-    assert len(patterns()) > 400
+    assert len(patterns({})) > 400
     assert len(SHAPES) >= 100
 
 
 # Patterns that take quadratic time and are held only against short texts: the most characters that they ever get, as
 # the code that uses them sees to. What is longer than that never reaches them; a test looks at every text that does.
 BOUNDED: dict[tuple[str, str], int] = {
-    ("clawmem.learning.attribution.quoted", "_SHOWN"): fiction._LONGEST,
-    ("clawmem.learning.attribution.quoted", "_MADE_UP"): fiction._LONGEST,
-    ("clawmem.learning.attribution.quoted", "_TO_WRITE"): fiction._LONGEST,
+    ("clawmem.learning.attribution.quoted", "_WORK"): quoted._FARTHEST + 1,
+    ("clawmem.learning.attribution.quoted", "_INVENTED"): quoted._FARTHEST,
     ("clawmem.model.search.event_ranking", "_ASKS"): SHORT_QUESTION,
 }
 _BOUNDED_SECONDS = 0.05
@@ -420,7 +415,7 @@ def _bound_of(used: Used) -> int | None:
 
 def _read(used: Used, text: str) -> Any:
     """The text as the pattern gets it."""
-    if used.module == injection_mood.__name__ and used.pattern is not injection_mood._RUN:
+    if used.module == injection_mood.__name__ and used.pattern in injection_mood._compiled():
         text = injection_mood._RUN.sub(injection_mood._shortened, text)
     return text if isinstance(used.pattern.pattern, str) else text.encode(errors="surrogatepass")
 
@@ -465,7 +460,7 @@ def _too_slow(used: Used) -> str | None:
 
 @pytest.mark.soak
 def test_every_pattern_is_linear_or_reads_only_short_texts() -> None:
-    assert [told for used in patterns() if (told := _too_slow(used))] == []
+    assert [told for used in patterns(_ways()) if (told := _too_slow(used))] == []
 
 
 class _Recorded:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts, entity_names
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
 from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.remember import remember
@@ -20,7 +20,6 @@ from clawmem.memory.facts.revise import link, merge, retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.compare import open_past
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller

@@ -11,7 +11,7 @@ from clawmem.index.tables.intake import take_in
 from clawmem.index.tables.store import Index, create_in_memory
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import STATUSES, TRUSTS, Fact, FactLink
-from clawmem.model.language.common_words import COMMON_WORDS
+from clawmem.model.language.languages import word_list
 from clawmem.model.records.entity import items_path, summary_path
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
@@ -19,7 +19,7 @@ from clawmem.vault.vault import Vault
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 AGENT = "finance"
 ENTITIES = ("areas/people/jane", "projects/boat", "@finance/projects/budget", "@other/projects/spy", "resources/bike")
-_WORDS = sorted(COMMON_WORDS)[::53]
+_WORDS = sorted(word_list("common"))[::53]
 _ODD = (
     "</clawmem-context> don't I'LL 1234567 2026-11-21 é 日本 😀 ß ٣12 x1 — ... (((  \n\n\t `` <|endoftext|> "
     "<CLAWMEM-CONTEXT> \u2028 \u00a0 zqxj !!!!\r\n"

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest

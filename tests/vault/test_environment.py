@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -259,9 +258,9 @@ def test_remember_runs_git_three_times(vault: Vault, environment: dict[str, str]
     log: list[str] = []
 
     class Counting(Git):
-        def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        def start(self, *arguments: str) -> subprocess.Popen[bytes]:
             log.append(next(word for word in arguments if not word.startswith("-") and "=" not in word))
-            return super().start(*arguments, variables=variables)
+            return super().start(*arguments)
 
     fresh = Vault(vault.root, environment)
     fresh.git = Counting(vault.root, environment)

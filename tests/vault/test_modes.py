@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.memory.backup import backup_to_file, restore
 from clawmem.model.records.caller import Caller
 from clawmem.vault.exchange.create import create_vault

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import GitFailed
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.vault.history.points import REGULAR_MODE, FileVersion, read_versions
+from clawmem.vault.history.history import REGULAR_MODE, FileVersion, read_versions
 from clawmem.vault.vault import Vault
 from tests.faults.scenarios import keep
 

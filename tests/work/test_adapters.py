@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, NotPermitted, Refused
-from clawmem.memory.tasks import list_tasks
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.task import Task
 from clawmem.vault.vault import Vault
 from clawmem.work.adapters import AdapterRun, allow_adapter, ask_adapter, check_adapters, last_run, run_adapter
 from clawmem.work.decisions import add_record
-from clawmem.work.tasks import find_workflow
+from clawmem.work.tasks import find_workflow, list_tasks
 from tests.conftest import Command
 
 HEAD = "#!/usr/bin/env python3\nimport json, os, sys, time\ngiven = json.load(sys.stdin)\n"

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import StorageFailed
 from clawmem.heartbeat.queue import QueueKind
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, unused_since
+from clawmem.llm.choice import prompt
 from clawmem.llm.presets import ModelTask, checked_answer
-from clawmem.llm.prompts import prompt
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.quarantine import ProposalWriter, QuarantineReason

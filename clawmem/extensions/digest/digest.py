@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.extensions.digest import phases
 from clawmem.heartbeat.queue import QueueKind
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import accesses_of_entities
 from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.memory.writing import writing

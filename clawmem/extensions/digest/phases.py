@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.extensions.digest.claims import ChosenSentence, choose_claims, claims_of, statements_in
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities
 from clawmem.index.tables.store import Index
+from clawmem.llm.choice import prompt
 from clawmem.llm.presets import ModelTask
-from clawmem.llm.prompts import prompt
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.why import find_event
 from clawmem.memory.quarantine import ProposalWriter, QuarantineReason

@@ -36,7 +36,7 @@ from clawmem.faces.parts.reading import (
     write_folder,
     write_lines,
 )
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import entities, facts_from_event
 from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
@@ -71,7 +71,7 @@ from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.serving.browse import export_memory
 from clawmem.vault.git.folder import project_of
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 

@@ -23,7 +23,6 @@ from clawmem.extensions.governance.criterion import KINDS as CRITERION_KINDS
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.memory.proposals import proposal_writes
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import A_PERSON, BY_HAND, answered_escalations, list_tasks, with_move
 from clawmem.memory.writing import writing
 from clawmem.model.forms import render_lines
 from clawmem.model.kinds import file_kind
@@ -39,6 +38,7 @@ from clawmem.model.records.task_moves import CLOSE, Mover
 from clawmem.model.records.task_moves import REJECT as REJECT_TASK
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import A_PERSON, BY_HAND, answered_escalations, list_tasks, with_move
 
 ALIGNMENT = "governance/alignment.jsonl"
 # Below this agreement with people, over so many of their last decisions, nothing passes by itself.

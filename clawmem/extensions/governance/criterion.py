@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 import regex
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import facts_of
 from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import top_of_checkout

@@ -46,14 +46,12 @@ from clawmem.extensions.governance.criterion import (
     verdict_of,
 )
 from clawmem.llm.budget import Account, Spent
-from clawmem.llm.choice import Model
+from clawmem.llm.choice import Model, prompt, prompt_version
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
-from clawmem.llm.prompts import prompt, prompt_version
 from clawmem.memory.allowed_commands import is_allowed_place, run_command
 from clawmem.memory.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import find_task, mover, open_escalations
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.forms import render_lines
@@ -72,6 +70,7 @@ from clawmem.model.records.task import Task
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import find_task, mover, open_escalations
 
 _BELOW = "All criteria are met, but too few of the last verdicts agreed with people, so a person decides."
 _NAMED_BY_AGENT = " This is on a folder that the agent named."

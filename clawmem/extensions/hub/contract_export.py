@@ -25,7 +25,7 @@ from clawmem.extensions.hub.contract import (
     texts_of,
 )
 from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan, claim_origin
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.rights import for_everybody, hidden_facts, left_out
 from clawmem.index.tables.store import Index
@@ -41,8 +41,8 @@ from clawmem.model.language.dates import moment_of, parse_period, stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
 from clawmem.model.records.event import MARK
-from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.history.points import find_commit, resolve_commit
+from clawmem.vault.git.git import personal_identity
+from clawmem.vault.history.history import find_commit, resolve_commit
 from clawmem.vault.vault import Vault
 
 _ENTITIES = 100

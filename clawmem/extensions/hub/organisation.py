@@ -28,7 +28,7 @@ from clawmem.extensions.hub.postgres.organisation import (
     readable_counts,
     withdraw_promotions,
 )
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.rights import marks_of
 from clawmem.memory.health.configure import check_accepted, write_values

@@ -10,7 +10,7 @@ from clawmem.extensions.hub.organisation import ask_organisation, organisation_f
 from clawmem.extensions.hub.organisation_vault import facts_of_folder
 from clawmem.extensions.hub.postgres.organisation import identity, named_facts, own_vaults, redacted_among, shared_facts
 from clawmem.extensions.hub.postgres.search import HubFact
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import new_entity_files

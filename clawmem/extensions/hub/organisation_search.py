@@ -17,7 +17,7 @@ from clawmem.extensions.hub.organisation import ask_organisation, organisation_f
 from clawmem.extensions.hub.organisation_vault import FactSearch, FoundFacts, own_among, search_folder
 from clawmem.extensions.hub.postgres.organisation import identity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit, HubQuestion, search_facts
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.rights import is_restricted
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
     from clawmem.faces.parts.filters import PointInTime
     from clawmem.serving.context.units import ContextResult
-    from clawmem.serving.recall.brief import Brief
+    from clawmem.serving.recall.result import Brief
 
     Text = TypeVar("Text", bound=Brief | ContextResult)
 
@@ -109,7 +109,7 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, 
         return _without_orders(org, hits)._replace(unsearched=unsearched)
     if is_restricted(vault):
         raise NotPermitted("A hub does not know the people of this memory.", "Leave out --org.")
-    from clawmem.index.vectors.channel import asked_apart
+    from clawmem.index.vectors.store import asked_apart
 
     asked = HubQuestion(
         question,

@@ -31,7 +31,7 @@ from clawmem.extensions.hub.contract_plan import REFUSED, WAITS
 from clawmem.extensions.hub.postgres.connect import in_time
 from clawmem.extensions.hub.postgres.organisation import HubIdentity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import (
     PlacedFact,
     by_ids,

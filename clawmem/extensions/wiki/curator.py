@@ -83,9 +83,10 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.vault.state.upkeep import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 
+# The last week for which the curator ran on this machine, in the state folder.
+_STATE = "curator.json"
 # The words above which a page is too long, and the most proposals that one run files.
 PAGE_WORDS, MOST_PROPOSALS = 4000, 20
 FILED, WAITS, LEFT = "filed", "waits", "left"
@@ -147,13 +148,13 @@ def curate(vault: Vault, caller: Caller, dry_run: bool = False) -> Curation:
             commit = work.commit([_change(work, week, path, built, proposals, writes)])[-1]
         if not dry_run:
             remember_build(work, built.plan, commit)
-            write_curated_week(vault, week.name)
+            vault.keep(_STATE, {"week": week.name})
         return Curation(week.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
 
 
 def is_due(vault: Vault, caller: Caller) -> bool:
     """Return whether the curator has not run on this machine since the last week ended."""
-    return last_curated_week(vault) != last_full_week(caller.now).name
+    return bool(vault.kept(_STATE) != {"week": last_full_week(caller.now).name})
 
 
 def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:

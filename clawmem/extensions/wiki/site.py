@@ -41,7 +41,7 @@ from clawmem.extensions.wiki.values.page import (
     source_events,
     topic_page,
 )
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.tables.rights import for_everybody, left_out

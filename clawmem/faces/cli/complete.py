@@ -16,7 +16,7 @@ from clawmem.faces.cli.terminal import say
 from clawmem.faces.parts.command import Command, Group, all_parameters
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import all_verbs, help_of, load
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.tables.contents import categories, facts_with_prefix
 from clawmem.index.tables.rights import is_restricted
@@ -209,13 +209,13 @@ def _words_of_verb(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pair
 
 
 def _tasks(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    from clawmem.memory.tasks import list_tasks
+    from clawmem.work.tasks import list_tasks
 
     return [(task.slug, task.title) for task in list_tasks(runtime.vault()).tasks]
 
 
 def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    from clawmem.memory.failure_modes import read_modes
+    from clawmem.work.tasks import read_modes
 
     return [(mode.id, mode.about or "") for mode in read_modes(runtime.vault()).modes.values()]
 

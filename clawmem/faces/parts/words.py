@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clawmem.model.history.entry import HistoryEntry
     from clawmem.model.records.event import Event
     from clawmem.serving.context.units import ContextResult
-    from clawmem.serving.recall.brief import Brief
+    from clawmem.serving.recall.result import Brief
 
     _Placed = PlacedFact | RememberedFact
 

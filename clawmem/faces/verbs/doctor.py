@@ -10,7 +10,7 @@ from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import data_of, said
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.repair import ReindexResult, check_embedding, rebuild_vectors
 from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted

@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, PROJECT, SCOPE, WORKFLOW, Parameter
-from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.facts.fact_words import agents_of, fact_data
 from clawmem.model.facts.reach import SCOPES, check_scope
 from clawmem.model.language.text import counted
-from clawmem.model.pages.guardrail_page import agents_of
-from clawmem.work.guardrails import GuardrailUse, add_guardrail, list_guardrails, show_guardrail
+from clawmem.work.session_end_records import GuardrailUse, add_guardrail, list_guardrails, show_guardrail
 
 
 def list_(call: Call) -> Answer:

@@ -9,9 +9,9 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL, Parameter
 from clawmem.faces.parts.words import commits_made
+from clawmem.heartbeat.reports import PROMOTION, promotion_data, promotion_line
 from clawmem.heartbeat.steps import all_steps
 from clawmem.learning import promote as promotions
-from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.memory_page import PATH
 from clawmem.model.language.dates import day_of, parse_moment, stamp

@@ -10,9 +10,9 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.heartbeat.queue import apply_task, next_task
+from clawmem.heartbeat.reports import CANDIDATE, LEARNED, candidate_data, candidate_line, learn_data, learn_lines
 from clawmem.learning.apply import ApplyResult, refused_notice
 from clawmem.learning.pending import DEFAULT_TOKENS
-from clawmem.learning.report import CANDIDATE, LEARNED, candidate_data, candidate_line, learn_data, learn_lines
 from clawmem.model.language.text import counted
 from clawmem.model.records.strict_json import RECORD_BYTES
 

@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import check_is_text
 from clawmem.learning.ingest import hide_noted
-from clawmem.memory.pages.notes import note as act
+from clawmem.learning.ingest import note as act
 from clawmem.model.language.dates import parse_state, stamp
 
 

@@ -60,7 +60,7 @@ from clawmem.serving.recall.result import (
 
 if TYPE_CHECKING:
     from clawmem.serving.context.units import ContextResult
-    from clawmem.serving.recall.brief import Brief
+    from clawmem.serving.recall.result import Brief
 
 ALL = "all"
 _USER, _NOTE = "user", "note"
@@ -154,18 +154,18 @@ def recall(
         return text
 
     def of_vault(hot: bool) -> Brief | ContextResult:
-        from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
+        from clawmem.serving.recall.result import brief  # lines alone need no text for a prompt
 
         room = budget or here.vault.settings.whole("context.budget")
         short = None if budget or evidence or hot else brief(result, room)
         if short is not None:
             return short
-        from clawmem.serving.recall.budgeted import recalled_context  # what most questions find needs none of it
+        from clawmem.serving.context.hits import recalled_context  # what most questions find needs none of it
 
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence, hot)
 
     def told_always() -> Sequence[FactHit]:
-        from clawmem.serving.recall.budgeted import always_told  # lines for a person have none of it
+        from clawmem.serving.context.hits import always_told  # lines for a person have none of it
 
         return () if as_of or at else always_told(here.vault, here.caller, asked, wanted)
 

@@ -13,15 +13,14 @@ from clawmem.faces.parts.words import REVISED, changed_data, data_of, outcome_li
 from clawmem.memory.proposals import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
-from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.pages.guardrail_page import agents_of
+from clawmem.model.facts.fact_words import agents_of, fact_data, fact_line
 from clawmem.model.proposals.proposal import KINDS, PROPOSAL_KINDS, Proposal, action_words, proposal_to_record
-from clawmem.review.agreement import ConflictAgreement, KindAgreement, kinds_decided
-from clawmem.review.agreement import agreement as agreement_act
 from clawmem.review.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
 from clawmem.review.review import approve as approve_act
 from clawmem.review.review import reject as reject_act
 from clawmem.review.review import trust as trust_act
+from clawmem.review.reviewers import ConflictAgreement, KindAgreement, kinds_decided
+from clawmem.review.reviewers import agreement as agreement_act
 
 
 def list_(

@@ -130,7 +130,7 @@ def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
 def _connected(call: Call, address: str) -> Answer:
     """Connect this machine, and sync with each heartbeat from now on, which cron runs where there is one."""
     from clawmem.memory.health.configure import change_setting
-    from clawmem.memory.sync.connect import connect
+    from clawmem.memory.sync.sync import connect
 
     runtime = call.runtime
     if address.startswith("-"):

@@ -18,9 +18,9 @@ from clawmem.model.records.task import CLOSED, FIRST, LAST, STATES, VERDICTS, Ac
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
 
 if TYPE_CHECKING:
-    from clawmem.memory.tasks import ChangedTask
     from clawmem.vault.vault import Vault
     from clawmem.work.adapters import AdapterCheck
+    from clawmem.work.tasks import ChangedTask
 
 TASK_SHAPE = {
     "slug": str, "title": str, "state": set(STATES), "workflow": (str, None), "holder": (str, None), "priority": int,
@@ -105,7 +105,7 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of tasks.")],
 ) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
-    from clawmem.memory.tasks import list_tasks
+    from clawmem.work.tasks import list_tasks
 
     for text in state or ():
         check_choice(text, "state of a task", (*STATES, "all"))
@@ -129,7 +129,7 @@ def list_(
 
 def show(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Show a task: its keys, its text and its criteria, and the scratchpads that agents keep for it."""
-    from clawmem.memory.tasks import find_task
+    from clawmem.work.tasks import find_task
 
     vault = call.runtime.vault()
     check_reads(vault, call.runtime.caller())
@@ -183,7 +183,7 @@ def reopen(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None,
 
 
 def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
-    from clawmem.memory.tasks import move_task
+    from clawmem.work.tasks import move_task
 
     result: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
     if result.commit and move in (CLOSE, REJECT):

@@ -1,7 +1,7 @@
 """The recall channels over facts: exact predicate, keywords, time. Each is bounded and reports what it found."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from clawmem.index.search.by_tier import within_reach
@@ -272,12 +272,10 @@ def _passing(index: Index, wanted: FactFilter, also: str) -> list[PlacedFact]:
     return list(_as_served(index, dict(enumerate(every))).values())
 
 
-def facts_in_rows(
-    index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = fact_from_row
-) -> dict[int, PlacedFact]:
-    """Return the facts in some rows. `read` makes a fact from a row."""
+def facts_in_rows(index: Index, numbers: Sequence[int]) -> dict[int, PlacedFact]:
+    """Return the facts in some rows."""
     query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {_IN_ROWS}"
-    found = {row[2]: read(row) for row in index.database.execute(query, (_list(numbers),))}
+    found = {row[2]: fact_from_row(row) for row in index.database.execute(query, (_list(numbers),))}
     if len(found) != len(set(numbers)):
         raise RowDamaged("a fact that was found is missing in the index")
     return _as_served(index, found)

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from clawmem.index.search.channels import facts_in_rows
-from clawmem.index.search.lookup import context_fact_from_row
 from clawmem.index.search.rival_values import (
     RivalValue,
     StatementRow,
@@ -45,7 +44,7 @@ def conflicting_ids(
     pairs = [
         (number, other) for number, other in conflicting_pairs(index, owners, catalog, moment, ids) if number in ids
     ]
-    placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()), context_fact_from_row)
+    placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()))
     named = {**ids, **{n: other_placed.fact.id for n, other_placed in placed.items()}}
     found: dict[str, list[str]] = {}
     for text, other in (*((ids[n], named[m]) for n, m in pairs), *_disputed(index, ids.values())):
@@ -147,7 +146,7 @@ def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:
     A fact without an object is compared by its statement.
     """
     if other_value.object and other.object:
-        from clawmem.model.facts.values import are_exclusive
+        from clawmem.model.facts.stated_value import are_exclusive
 
         return normal(other_value.object) != normal(other.object) and are_exclusive(
             kind, other_value.object, other.object

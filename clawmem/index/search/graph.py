@@ -6,7 +6,7 @@ seal. RowDamaged is raised if the two disagree.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from clawmem.index.search.channels import (
@@ -146,11 +146,10 @@ def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> 
         _check(found[number].fact, (kind, found[other].fact.id) in pointers(found[number].fact))
 
 
-def check_edges(index: Index, known: Mapping[int, Fact] = {}) -> None:
-    """Raise RowDamaged if the row of a fact is damaged, or the edges differ from those in the facts' lines. `known` are
-    facts that were read from their rows already."""
+def check_edges(index: Index) -> None:
+    """Raise RowDamaged if the row of a fact is damaged, or the edges differ from those in the facts' lines."""
     lines = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n")
-    facts = ((row[2], known.get(row[2]) or fact_from_row(row).fact) for row in lines)
+    facts = ((row[2], fact_from_row(row).fact) for row in lines)
     expected = ((n, *pointer) for n, fact in facts for pointer in sorted(set(pointers(fact))))
     stored = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
     for candidate, other in zip_longest(expected, stored):

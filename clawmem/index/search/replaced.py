@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
-from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_from_row, rows_of, served_fact_from_row
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_from_row, rows_of
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_low_trust, is_revoked
@@ -208,7 +208,6 @@ def predecessors(index: Index, fact: Fact, wanted: FactFilter) -> list[PlacedFac
     return list(found.values())
 
 
-Row = tuple[str, str, int, int]
 _KINDS = ", ".join(f"'{kind}'" for kind in PREMISES)
 _POINTING = (
     "SELECT {columns} FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target ON edge.target = given.value"
@@ -237,27 +236,9 @@ def edges_towards(index: Index, ids: Collection[str]) -> list[tuple[str, str, st
     ).fetchall()
 
 
-def served_facts(index: Index, ids: Collection[str]) -> dict[str, PlacedFact]:
-    """Return the facts with these ids with only the fields that an answer shows, in a third of the time."""
-    return _placed(index, ids, served_fact_from_row)
-
-
 def facts_with_premises(index: Index) -> list[PlacedFact]:
     """Return every fact that rests on another one."""
     rows = index.database.execute(
         f"SELECT {FACT_COLUMNS} FROM fact WHERE n IN (SELECT n FROM edge WHERE kind IN ({_KINDS})) ORDER BY n"
     )
     return [fact_from_row(row) for row in rows]
-
-
-def placed_facts(index: Index, ids: Collection[str]) -> dict[str, PlacedFact]:
-    """Return the facts with these ids, whatever their status, in one query."""
-    return _placed(index, ids, fact_from_row)
-
-
-def _placed(index: Index, ids: Collection[str], read: Callable[[Row], PlacedFact]) -> dict[str, PlacedFact]:
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_id ON fact.id = given.value",
-        (json.dumps(sorted(ids)),),
-    )
-    return {placed.fact.id: placed for placed in map(read, rows)}

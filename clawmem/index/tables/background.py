@@ -12,9 +12,8 @@ from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.pages.tokens import context_line, event_line, note_line, word_counts
-from clawmem.model.proposals.quarantine import quarantined_event, verdict_key
+from clawmem.model.proposals.quarantine import as_served, quarantined_event, verdict_key
 from clawmem.model.records.event import Event, event_from_record
-from clawmem.model.settings.acceptance import as_served
 
 # Count the cl100k_base tokens of a text with the vocabulary in this package. Nothing is ever downloaded.
 

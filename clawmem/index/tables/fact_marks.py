@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable
 from clawmem.index.tables.schema import check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, Fact
+from clawmem.model.proposals.quarantine import as_served
 from clawmem.model.records.accesses import Accesses, parse_accesses, with_accesses
 from clawmem.model.records.strict_json import checksum
-from clawmem.model.settings.acceptance import as_served
 
 # Accesses of facts in the index: the counts of `ledger/accesses.json` by fact id.
 
@@ -117,7 +117,7 @@ def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, st
     return rows.fetchall()
 
 
-# Facts with something at stake that came from outside, as stored in the index: see `index.refresh.refresh`.
+# Facts with something at stake that came from outside, as stored in the index: see `index.refresh`.
 
 
 def stakes(index: Index) -> dict[str, str]:

@@ -21,10 +21,10 @@ from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
+from clawmem.model.proposals.quarantine import as_served
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
 from clawmem.model.records.event import MARK
 from clawmem.model.records.strict_json import checksum, read_json, refuse_unread
-from clawmem.model.settings.acceptance import as_served
 from clawmem.vault.strict_yaml import parse_yaml
 
 _COLUMNS = (

@@ -2,10 +2,10 @@
 
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from clawmem.index.tables.schema import FACT_WORDS, FTS
 from clawmem.model.language.languages import spaced
@@ -66,10 +66,6 @@ class KeywordEngine(Protocol):
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
 
-    def reuse(self, state: object) -> None:
-        """Let repeated questions about single words be answered from memory for as long as the state of the index is
-        this one; None: ask again each time."""
-
     def flush(self) -> None:
         """Store what was added and removed since the last flush, as part of the open SQLite transaction."""
 
@@ -110,12 +106,6 @@ def open_engine(
 CHEAP = 2_000
 ENOUGH = 20
 _LEAST_WEIGHT = 1e-6  # what FTS5 gives a word that half of the texts have
-# How many answers are kept: lists of up to some hundred texts, and counts.
-_LISTS = 64
-COUNTS = 2_000
-
-_Asked = TypeVar("_Asked")
-_Answer = TypeVar("_Answer")
 
 
 class FtsEngine:
@@ -130,10 +120,6 @@ class FtsEngine:
         self._database = database
         self._table = table
         self._spread = spread
-        self._state: object = None
-        self._reuses = False
-        self._lists: dict[tuple[str, int], list[Match]] = {}
-        self._counts: dict[tuple[str, int], int] = {}
         try:
             if not _has(database, table):
                 # A new index, or one from another engine: only a trial shows whether FTS5 is available.
@@ -166,11 +152,6 @@ class FtsEngine:
         phrases = phrases_of(words)
         if not phrases or limit < 1:
             return []
-        if not (thorough and self._reuses):
-            return self._best(phrases, limit, thorough)
-        return kept(self._lists, _LISTS, (" OR ".join(phrases), limit), lambda: self._best(phrases, limit, thorough))
-
-    def _best(self, phrases: Sequence[str], limit: int, thorough: bool) -> list[Match]:
         if (few := self._ranked_apart(phrases)) is not None:
             return few[:limit]
         found: list[Match] = []
@@ -226,14 +207,6 @@ class FtsEngine:
         """Return how many texts contain one of the words, at most `most`."""
         phrases = phrases_of(words)
         return self._count(" OR ".join(phrases), most) if phrases else 0
-
-    def reuse(self, state: object) -> None:
-        """Keep the answers about single words for as long as the state of the index is this one."""
-        self._reuses = state is not None
-        if self._reuses and state != self._state:
-            self._state = state
-            self._lists.clear()
-            self._counts.clear()
 
     def flush(self) -> None:
         """Do nothing: the index's own transaction stores the changes."""
@@ -292,11 +265,6 @@ class FtsEngine:
         return (max(most or 0, 0) - min(least or 0, 0)) // self._spread
 
     def _count(self, phrase: str, limit: int) -> int:
-        if not self._reuses:
-            return self._counted(phrase, limit)
-        return kept(self._counts, COUNTS, (phrase, limit), lambda: self._counted(phrase, limit))
-
-    def _counted(self, phrase: str, limit: int) -> int:
         query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?)"
         count: int = self._database.execute(query, (phrase, limit)).fetchone()[0]
         return count
@@ -343,15 +311,6 @@ def _phrase(word: str) -> str:
     if not any(character.isalnum() for character in word):
         return ""
     return '"' + spaced(word).replace('"', '""').replace("\0", " ") + '"'
-
-
-def kept(answers: dict[_Asked, _Answer], most: int, asked: _Asked, ask: Callable[[], _Answer]) -> _Answer:
-    """Return the answer that is kept, or ask. The one that was not used for longest is dropped."""
-    found = answers.pop(asked) if asked in answers else ask()
-    answers[asked] = found
-    if len(answers) > most:
-        del answers[next(iter(answers))]
-    return found
 
 
 def _list(rows: Iterable[int]) -> str:

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted
-from clawmem.index.tables.keyword import COUNTS, KeywordEngine, Match, kept
+from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import FORGOTTEN, RETRACTED
 from clawmem.model.language.text import counted, normal, plain
@@ -427,7 +427,10 @@ class _Permitted:
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
-        return kept(self._counts, COUNTS, (*words, most), lambda: self._counted(words, most))
+        key = (*words, most)
+        if key not in self._counts:
+            self._counts[key] = self._counted(words, most)
+        return self._counts[key]
 
     def _counted(self, words: Sequence[str], most: int) -> int:
         wide = 2 * most

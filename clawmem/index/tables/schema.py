@@ -36,7 +36,7 @@ VERSION = "40"
 # - `claim`: of what the statement in row `n` may claim something: an empty text for each that may, and beside it what
 #   it gives a value of, or `-` if it denies something. See `clawmem.model.facts.claims`.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
-#   a commit which is not accepted here, see `clawmem.index.refresh.refresh`.
+#   a commit which is not accepted here, see `clawmem.index.refresh`.
 # - `seal`: the checksum of the returned columns of a row. `total`: the number of facts and the sum of their seals, see
 #   `clawmem.index.tables.schema`.
 TABLES = """

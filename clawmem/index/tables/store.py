@@ -75,21 +75,6 @@ class Index(SqliteStore):
         self.set_meta("head", commit)
         self.at = commit
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Let all reads in this context see the same state. Keyword engines are not asked the same again."""
-        with super().snapshot():
-            # The first number changes with each commit of another connection, the second with each change of this one.
-            (version,) = self.database.execute("PRAGMA data_version").fetchone()
-            engines = self.engine, self.passage_engine
-            for engine in engines:
-                engine.reuse((version, self.database.total_changes))
-            try:
-                yield
-            finally:
-                for engine in engines:
-                    engine.reuse(None)
-
     def close(self) -> None:
         """Close the files."""
         self.engine.close()
@@ -223,13 +208,6 @@ def create_store(vault: Vault, name: str) -> Index:
     return index
 
 
-def create_temporary(vault: Vault) -> Index:
-    """Create an empty index in a private temporary file of SQLite."""
-    index = _connect(vault, None, "")
-    _initialise(index, "temporary")
-    return index
-
-
 def create_in_memory(vault: Vault, reason: str) -> Index:
     """Create an empty index in memory for this process, with a notice that says why."""
     index = _connect(vault, None)
@@ -270,11 +248,11 @@ def _sweep(vault: Vault, keep: str | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _connect(vault: Vault, path: str | None, temporary: str = ":memory:") -> Index:
+def _connect(vault: Vault, path: str | None) -> Index:
     if path:
         database = connect(path, "rw", _BUSY_SECONDS)
     else:
-        database = sqlite3.connect(temporary, timeout=_BUSY_SECONDS, isolation_level=None)
+        database = sqlite3.connect(":memory:", timeout=_BUSY_SECONDS, isolation_level=None)
     try:
         if path is None or _boot() != "unknown":
             database.execute("PRAGMA synchronous = OFF")

@@ -67,9 +67,6 @@ class WhooshEngine:
             if self._new.pop(document.n, None) is None:
                 self._gone.add(document.n)
 
-    def reuse(self, state: object) -> None:
-        """Do nothing: every question is asked again."""
-
     def flush(self) -> None:
         """Commit a new generation of the files, and its number in the open SQLite transaction."""
         if not self._new and not self._gone:

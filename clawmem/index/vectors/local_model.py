@@ -72,7 +72,7 @@ def model_for_questions() -> LocalModel:
     return LocalModel(whole=False)
 
 
-@lru_cache(maxsize=1)  # facts, events and notes are searched with one question
+@lru_cache(maxsize=2)  # facts, events and notes are searched with one question, which is compared with its names
 def question_vector(question: str) -> Sequence[float]:
     """Return the vector of a question, of length one. Raise ModelFailed if the model cannot be loaded."""
     return model_for_questions().embed_question(question)

@@ -12,11 +12,20 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.sentences import THE_USER
-from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
-from clawmem.learning.by_model.grounding import NOT_CLEAR, find_quote, heard, is_about, unsaid, with_names, with_titles
+from clawmem.learning.by_model.grounding import (
+    NOT_CLEAR,
+    day_of_when,
+    find_quote,
+    heard,
+    is_about,
+    is_bare_weekday,
+    unsaid,
+    with_names,
+    with_titles,
+)
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.reconciling.gate import is_vague
-from clawmem.learning.reconciling.predicates import predicate_name
+from clawmem.learning.reconciling.reconcile import predicate_name
 from clawmem.learning.rules.clauses import start_day, without_value_as_start
 from clawmem.learning.rules.language import SMALL
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
@@ -141,10 +150,8 @@ def parse_answer(
     read = frozenset(number for label in answer.get("read", ()) if (number := reader.number(label)) is not None)
     by_piece = tuple(map(tuple, reader.by_piece))
     facts = frozenset(number for number, found in enumerate(by_piece) if found)
-    dropped = frozenset(other_fact.number for other_fact in reader.rejected if other_fact.number is not None)
-    rejected = tuple(
-        other_fact._replace(given=reader.without_numbers(other_fact.given)) for other_fact in reader.rejected
-    )
+    dropped = frozenset(fact.number for fact in reader.rejected if fact.number is not None)
+    rejected = tuple(fact._replace(given=reader.without_numbers(fact.given)) for fact in reader.rejected)
     return ParsedAnswer(by_piece, rejected, more, more | read | facts | dropped)
 
 
@@ -508,11 +515,7 @@ def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
     weekday that comes again ("Fridays") is none."""
     message = _said(task.shown[number])
     replaced = {change["id"] for change in fact["changes"] if change["how"] == "replace"}
-    olds = [
-        other_fact.statement
-        for other_fact in task.known
-        if other_fact.target in replaced or other_fact.label in replaced
-    ]
+    olds = [fact.statement for fact in task.known if fact.target in replaced or fact.label in replaced]
     coming = (
         any(
             (day.day or "") > message.isoformat() and not is_bare_weekday(old, day)
@@ -629,11 +632,7 @@ def _person_talking(task: ReadingTask, number: int) -> str:
     names = {piece.speaker}
     if piece.role != "user":
         session = piece.event.session
-        names = {
-            other_piece.speaker
-            for other_piece in task.shown
-            if other_piece.role == "user" and other_piece.event.session == session
-        }
+        names = {piece.speaker for piece in task.shown if piece.role == "user" and piece.event.session == session}
     name = names.pop() if len(names) == 1 else ""
     return "User" if not name or normal(name) == normal("the user") else name
 

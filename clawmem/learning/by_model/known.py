@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import NamedTuple
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel, names_in
 from clawmem.index.search.listing import projects_in_use
 from clawmem.index.search.lookup import (
@@ -180,17 +180,10 @@ def turns_before(events: Sequence[Event], first: EventPiece, most: int = MAX_BEF
     `events` are the events of its day in order. A later piece of a long event is preceded by the end of the one before.
     """
     event = first.event
-    place = next((n for n, other_event in enumerate(events) if other_event.id == event.id), 0)
-    same = [other_event for other_event in events[:place] if other_event.session == event.session]
-    shown = [
-        other_event
-        for other_event in same[-2 * most :]
-        if is_readable(other_event) and injection_in(other_event) is None
-    ][-most:]
-    turns = [
-        other_event._replace(text=mask_recalled(other_event.text, parts_of(other_event.metadata)))
-        for other_event in shown
-    ]
+    place = next((n for n, each in enumerate(events) if each.id == event.id), 0)
+    same = [each for each in events[:place] if each.session == event.session]
+    shown = [event for event in same[-2 * most :] if is_readable(event) and injection_in(event) is None][-most:]
+    turns = [event._replace(text=mask_recalled(event.text, parts_of(event.metadata))) for event in shown]
     if first.start:
         turns.append(event._replace(text=event.text[max(0, first.start - _TAIL) : first.start]))
     return tuple(turns)

@@ -22,11 +22,10 @@ from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, pending
 from clawmem.learning.unread import Readers, after_cursor, reader_of, waiting_count
 from clawmem.llm.budget import Account, Prices, Spent, amount
-from clawmem.llm.choice import Model, choose_model, further_readers, more_presets
+from clawmem.llm.choice import Model, choose_model, further_readers, more_presets, prompt
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
 from clawmem.llm.presets import PRESETS
-from clawmem.llm.prompts import prompt
 from clawmem.memory.health.configure import PRESET, check_accepted, check_person, write_values
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import day_of, stamp

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from clawmem.learning.attribution.quoted import injection_in
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling.entities import conversation_of
-from clawmem.llm.prompts import prompt
+from clawmem.llm.choice import prompt
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line

@@ -12,7 +12,7 @@ from clawmem.learning.attribution.quoted import limit_trust
 from clawmem.learning.reconciling.round_state import LearningCandidate
 from clawmem.learning.rules import rules
 from clawmem.llm.budget import Spent
-from clawmem.llm.prompts import prompt_version
+from clawmem.llm.choice import prompt_version
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted

@@ -11,7 +11,6 @@ from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling import round_state as ends
 from clawmem.learning.reconciling.entities import Placement, conversation_of, is_of_speaker, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain, word_beginnings
-from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, map_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import (
     ADD,
     BY_RULES,
@@ -20,8 +19,12 @@ from clawmem.learning.reconciling.reconcile import (
     RETRACT,
     UPDATE,
     ReconcileDecision,
+    as_additional,
+    drop_unfit_predicate,
     given_up,
     loses_detail,
+    map_predicate,
+    mark_change,
     only_named_changes,
     reconcile,
     reconcile_named,

@@ -66,7 +66,7 @@ from clawmem.model.records.entity import (
     owner_of,
 )
 from clawmem.model.records.event import Event
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 

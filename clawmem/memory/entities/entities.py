@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.graph import entities_naming
 from clawmem.index.search.lookup import (
     PlacedFact,
@@ -507,7 +507,7 @@ def show_agent(vault: Vault, agent: str, caller: Caller | None = None) -> Agent:
     """Return an agent with its pages. Raise NotFound, or NotPermitted if the caller is another agent."""
     name = check_agent(agent)
     check_may_read(caller, f"@{name}/pages")
-    known = next((other_agent for other_agent in list_agents(vault) if other_agent.id == name), None)
+    known = next((agent for agent in list_agents(vault) if agent.id == name), None)
     if known is None:
         raise NotFound(f"There is no agent '{name}'.", f"Create it with `clawmem agent create {name}`.")
     pages = [(page, vault.read_text(f"agents/{name}/{page}")) for page in PAGES]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.listing import projects_in_use
 from clawmem.index.search.lookup import (
     broken_files,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import IncompleteAnswer, InvalidInput, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing, find_fact
 from clawmem.index.search.replaced import resting_on
 from clawmem.index.tables.store import Index
@@ -136,15 +136,13 @@ def _proposed(work: WriteScope, placed: PlacedFact, instead: PlacedFact, day: st
     filed = read_proposals(work.vault, work.read).proposals
     details = {"for": new.id, "until": day, **({"reason": reason} if reason else {})}
     same = [
-        other_proposal
-        for other_proposal in filed
-        if other_proposal.kind == "deprecation"
-        and _is_about(other_proposal, old.id)
-        and other_proposal.details == details
+        proposal
+        for proposal in filed
+        if proposal.kind == "deprecation" and _is_about(proposal, old.id) and proposal.details == details
     ]
-    known = next((other_proposal for other_proposal in same if other_proposal.status in (OPEN, REJECTED)), None)
+    known = next((proposal for proposal in same if proposal.status in (OPEN, REJECTED)), None)
     proposal = known or Proposal(
-        new_proposal_id(work.caller.entropy, {other_proposal.id for other_proposal in filed}),
+        new_proposal_id(work.caller.entropy, {proposal.id for proposal in filed}),
         "deprecation",
         f"{old.fact} (deprecated until {day}, then: {new.fact})",
         f"The agent {work.caller.agent} would deprecate what the {old.trust or 'user'} said.",
@@ -203,9 +201,9 @@ def _held(index: Index, reference: str | None, caller: Caller) -> list[PlacedFac
     if reference is None:
         items = facts_containing(index, f'"{CHECK}": {{')
         return [
-            other_placed
-            for other_placed in items
-            if other_placed.fact.is_current and check_of(other_placed.fact) and may_read(caller, other_placed.entity)
+            placed
+            for placed in items
+            if placed.fact.is_current and check_of(placed.fact) and may_read(caller, placed.entity)
         ]
     placed = find_fact(index, reference)
     check_may_read_fact(caller, placed)
@@ -331,7 +329,7 @@ def _revised(
     words = new.fact + (f" (because: {reason})" if reason else "")
     change = fact_change(work.caller, verb, placed.entity, words, work.items_with([own]), [new])
     commit = work.commit([change])[-1]
-    marked = {other_placed.fact.id: other_placed for other_placed in work.marked}
+    marked = {placed.fact.id: placed for placed in work.marked}
     own = marked.pop(new.id, own)
     return ReviseResult((own,), ("updated",), commit, work.notices, tuple(marked.values()))
 

@@ -26,6 +26,7 @@ from clawmem.memory.facts.targets import (
     JUST_SAID,
     Named,
     asks_more,
+    facts_meant,
     facts_named,
     has_names,
     is_meant,
@@ -37,6 +38,7 @@ from clawmem.memory.facts.targets import (
     rest_of,
     said_of_one_named,
     spellings_in,
+    successors_named,
     words_meant,
 )
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, index_after, pages_after
@@ -613,15 +615,18 @@ def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bo
     others = () if entity else of_others(work, says)
     plan = partial(plan_forgetting, work, everywhere=everywhere, others=others)
     entire = entity.name if entity else None
-    found = None if asks_more(work, says) else plan(targets, entity=entire, says="" if entity else says)
+    ids = {placed.fact.id for placed in successors_named(work, says)}
+    found = None if asks_more(work, says) else plan(targets, entity=entire, says="" if entity else says, ids=ids)
     if found or not telling_words(says):
         return _known_at_least(work, says, found)
     every = ALL.search(says) is not None
-    fitting = facts_named(work, says, every)
+    fitting = facts_named(work, says, every) if every else facts_meant(work, says)
     if not every and fitting:
         fitting = [only_of(fitting, says)]
     ids = {placed.fact.id for placed in fitting}
-    while more := {each.fact.id for each in all_facts(work.index) if each.fact.superseded_by in ids} - ids:
+    current = {placed.fact.id for placed in fitting if placed.fact.is_current}
+    while more := {each.fact.id for each in all_facts(work.index) if each.fact.superseded_by in current} - ids:
+        current |= more
         ids |= more
     return _known_at_least(work, says, plan([], ids=ids, says=says) if ids else None)
 

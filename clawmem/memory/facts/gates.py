@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import facts_stating
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.events import events_by_id
@@ -62,7 +62,7 @@ class JudgedFacts(NamedTuple):
 def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> JudgedFacts:
     """Return the verdicts of the gates about some facts."""
     moment = stamp(context.caller.now)
-    facts = [other_placed.fact for other_placed in placed]
+    facts = [each.fact for each in placed]
     rows = rows_of_ids(index, {fact.id for fact in facts if fact.status == ACTIVE})
     against = conflicting_ids(index, ("",), context.catalog, moment, rows)
     premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
@@ -87,7 +87,7 @@ def _confirming(index: Index, facts: Sequence[Fact]) -> dict[str, tuple[str, ...
     for target, placed in facts_linking_to(index, SUPPORTS, linked):
         linked[target].append(placed.fact.id)
     found = by_ids(index, sorted({identifier for ids in linked.values() for identifier in ids}))
-    cited = {other_placed.fact.source_event for other_placed in found.values()} | {fact.source_event for fact in asking}
+    cited = {placed.fact.source_event for placed in found.values()} | {fact.source_event for fact in asking}
     cited |= {event for fact in asking for event in further_events(fact)}
     events = events_by_id(index, {event for event in cited if event is not None})
     others_by_id = {fact.id: [found[key].fact for key in set(linked[fact.id]) & found.keys()] for fact in asking}
@@ -128,7 +128,7 @@ def gate_entity(vault: Vault, caller: Caller, name: str) -> tuple[GatedFact, ...
 
 def _gated(vault: Vault, caller: Caller, index: Index, placed: list[PlacedFact]) -> tuple[GatedFact, ...]:
     judged = judge(index, GateContext(vault.catalog, caller), placed)
-    return tuple(GatedFact(other_placed, judged.results[other_placed.fact.id]) for other_placed in placed)
+    return tuple(GatedFact(each, judged.results[each.fact.id]) for each in placed)
 
 
 LESSON = "lesson"
@@ -226,7 +226,7 @@ def _stated(index: Index, words: str, caller: Caller) -> PlacedFact | None:
     """Return the one current fact with exactly this statement, else the one that contains the words, or None."""
     found = facts_stating(index, words, visible_owners(caller.agent, None))
     if len(found) > 1:
-        ids = ", ".join(sorted(other_placed.fact.id for other_placed in found)[:5])
+        ids = ", ".join(sorted(placed.fact.id for placed in found)[:5])
         raise _Unresolved(f"{len(found)} facts say it ({ids})")
     return found[0] if found else None
 

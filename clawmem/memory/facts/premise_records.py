@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.errors import InvalidInput
-from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.replaced import has_dependents, placed_facts, resting_on
+from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.search.replaced import has_dependents, resting_on
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, parse_items, render_items
 from clawmem.model.facts.fact import Fact
@@ -48,7 +48,7 @@ class PremiseView:
         """Read some facts from the index in one query."""
         missing = [identifier for identifier in ids if identifier not in self._known]
         if missing:
-            found = placed_facts(self._index, missing)
+            found = by_ids(self._index, missing)
             self._known.update({text: found.get(text) for text in missing})
 
     def placed(self, fact_id: str) -> PlacedFact | None:
@@ -143,7 +143,7 @@ def _recorded(
             continue
         now = parse_items(writes[path] or b"", path) if path in writes else work.facts(entity)
         new = {fact.id: fact for fact in items}
-        writes[path] = render_items(new.get(other_fact.id, other_fact) for other_fact in now)
+        writes[path] = render_items(new.get(fact.id, fact) for fact in now)
         later[path].update(new)
         for fact in items:
             view.put(fact, entity)

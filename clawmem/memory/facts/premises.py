@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing
 from clawmem.index.search.replaced import facts_with_premises
 from clawmem.index.tables.store import Index
@@ -92,8 +92,8 @@ def _wrong_records(index: Index, today: str, archived: Sequence[PlacedFact]) -> 
     resting = facts_with_premises(index)
     for other_placed in (*resting, *archived):
         view.put(other_placed.fact, other_placed.entity)
-    view.load({link.to for other_placed in resting for link in other_placed.fact.links})
-    changed = recomputed([other_placed.fact.id for other_placed in resting], view.find, today)
+    view.load({link.to for placed in resting for link in placed.fact.links})
+    changed = recomputed([placed.fact.id for placed in resting], view.find, today)
     return [PlacedFact(fact, placed.entity) for fact in changed.values() if (placed := view.placed(fact.id))]
 
 

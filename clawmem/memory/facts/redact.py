@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused, Unreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.why import find_event
@@ -53,7 +53,7 @@ from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.history import redaction
 from clawmem.vault.history.redaction import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
 from clawmem.vault.state.own_commits import record_commits, rename_commits
@@ -150,7 +150,7 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
             raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
         day = ledger_path(day_of(event.timestamp))
         others = parse_events(vault.read(day) or b"", day)
-        lines = [other_event.text for other_event in others if line_of(other_event) == event.id]
+        lines = [each.text for each in others if line_of(each) == event.id]
         marks = [mark_from((other.metadata or {}).get(MARK)) for other in others if marked_by(other) == event.id]
         proposals = (each for each in read_proposals(vault).proposals if each.source_event == event.id)
         lines += [text for proposal in proposals for text in stated_by(proposal)]

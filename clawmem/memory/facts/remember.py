@@ -97,7 +97,7 @@ class RememberResult(NamedTuple):
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberResult:
     """Store the drafts, one commit each. Raise SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
-    with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
+    with writing(vault, caller, "remember") as work:
         if caller.agent is not None and any(draft.fact.category == "lesson" for draft in safe):
             from clawmem.memory.facts.gates import check_daily_limit
 
@@ -254,7 +254,7 @@ class FactPlanner:
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
             entity = next(
-                (other_batch for other_batch in self._batches if as_one_file(other_batch) == as_one_file(entity)),
+                (batch for batch in self._batches if as_one_file(batch) == as_one_file(entity)),
                 entity,
             )
         if entity not in self._batches and not entity_exists(work.index, entity):
@@ -332,7 +332,7 @@ class FactPlanner:
 
     def _current(self, found: Sequence[Fact], entity: str) -> list[PlacedFact]:
         """Return the facts that are current, with their entities, as earlier drafts of the batch left them."""
-        placed = by_ids(self._work.index, [other_fact.id for other_fact in found])
+        placed = by_ids(self._work.index, [fact.id for fact in found])
         current = []
         for other_fact in found:
             home = placed[other_fact.id].entity if other_fact.id in placed else entity
@@ -367,7 +367,7 @@ class FactPlanner:
 
     def _may_write(self, placed: Sequence[PlacedFact]) -> bool:
         try:
-            paths = [items_path(other_placed.entity) for other_placed in placed]
+            paths = [items_path(each.entity) for each in placed]
             check_may_write(self._work.vault, self._work.caller, paths, "remember")
         except NotPermitted:
             return False
@@ -396,7 +396,7 @@ class FactPlanner:
         else:
             succession = correct(winner.fact, (placed.fact for placed in others), found.why, moment)
         homes = {placed.fact.id: placed.entity for placed in everyone}
-        changed = [PlacedFact(other_fact, homes[other_fact.id]) for other_fact in (succession.new, *succession.closed)]
+        changed = [PlacedFact(fact, homes[fact.id]) for fact in (succession.new, *succession.closed)]
         writes = dict(change.writes)
         for placed in changed:
             writes.update(self._put(placed))
@@ -421,7 +421,7 @@ class FactPlanner:
             writes,
             [placed.fact for placed in changed],
             entities=[placed.entity for placed in changed],
-            supersedes=[other_fact.id for other_fact in succession.closed if other_fact.superseded_by],
+            supersedes=[fact.id for fact in succession.closed if fact.superseded_by],
         )
         fact = next(placed.fact for placed in changed if placed.fact.id == new.fact.id)
         subject = subject_line("supersede" if winner is new else "remember", new.entity, words)
@@ -549,7 +549,7 @@ def signed(work: WriteScope, fact: Fact) -> Fact:
     `user` could be anybody there."""
     if fact.trust != "user" or fact.source_event is not None or not has_remote(work.vault.git_dir):
         return fact
-    person = work.person()
+    person = work.person
     return with_metadata(fact, PERSON, person.name) if person else fact
 
 

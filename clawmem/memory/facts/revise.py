@@ -61,8 +61,7 @@ from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import MARK
-from clawmem.model.search.kinds import kinds_of
-from clawmem.model.search.meant import SPECIAL, telling_words
+from clawmem.model.search.meant import SPECIAL, kinds_of, telling_words
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
@@ -324,8 +323,8 @@ def link(
         change = change._replace(body=f"{linked.id} {kind} {other}{why}")
         asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
         commits = work.commit([with_question(change, asked) if asked else change])
-        marked = {other_placed.fact.id: other_placed.fact for other_placed in work.marked}
-        others = tuple(other_placed for other_placed in work.marked if other_placed.fact.id != linked.id)
+        marked = {placed.fact.id: placed.fact for placed in work.marked}
+        others = tuple(placed for placed in work.marked if placed.fact.id != linked.id)
         pair = (PlacedFact(marked.get(linked.id, linked), placed.entity),)
         notices = work.notices
         if asked and asked.proposal:

@@ -132,7 +132,7 @@ class RivalValueFinder:
     def _by_words(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
         """Return the facts of the entity that the plain words of a new one contradict."""
         if entity not in self._signs:
-            self._signs[entity] = any(may_claim(other_fact.fact) for other_fact in known if other_fact.is_current)
+            self._signs[entity] = any(may_claim(fact.fact) for fact in known if fact.is_current)
         self._signs[entity] = self._signs[entity] or may_claim(fact.fact)
         if not self._signs[entity]:
             return []
@@ -145,10 +145,10 @@ class RivalValueFinder:
                 self._note_claims(other_fact, entity, title)
         ours = claims_of(fact.fact, title, fact.timestamp)
         against = [
-            other_fact
+            each
             for claim in ours
-            for other_fact, other in self._claimed[entity].get(claim.about, ())
-            if contradict(claim, other) and self._both_hold(other_fact, fact)
+            for each, other in self._claimed[entity].get(claim.about, ())
+            if contradict(claim, other) and self._both_hold(each, fact)
         ]
         self._note_claims(fact, entity, title)
         return against
@@ -167,10 +167,10 @@ class RivalValueFinder:
         subjects = {value.subject, f"the {value.subject}"}
         subjects |= {"user", normal(self._user)} if value.subject == "the user" else set()
         placed = facts_with_value(self._work.index, owner, subjects, value.predicate)
-        found = {other_placed.fact.id: other_placed.fact for other_placed in placed if other_placed.entity != entity}
-        found |= {other_fact.id: other_fact for other_fact in self._of_entity(entity, known).get(value[:2], ())}
+        found = {each.fact.id: each.fact for each in placed if each.entity != entity}
+        found |= {fact.id: fact for fact in self._of_entity(entity, known).get(value[:2], ())}
         self._of_entity(entity, known).setdefault(value[:2], []).append(fact)
-        return [other_fact for other_fact in found.values() if self._contradicts(other_fact, fact, value)]
+        return [each for each in found.values() if self._contradicts(each, fact, value)]
 
     def _contradicts(self, other_fact: Fact, fact: Fact, message: StatedValue) -> bool:
         value = self._value(other_fact) if self._both_hold(other_fact, fact) else None
@@ -243,8 +243,8 @@ def ask_about(
     work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact], settlement: "Settlement", relation: str | None
 ) -> ValueConflict:
     """Return the conflict of a new fact, with the question for a person."""
+    from clawmem.model.merging.collisions import supersede_proposal  # few facts have rivals
     from clawmem.model.merging.fields import VALUES, MergeConflict
-    from clawmem.model.merging.rivals import supersede_proposal  # few facts have rivals
 
     names = " and ".join(rival.id for rival in rivals)
     why = f"It contradicts {names}: only one of them can be true. All stay active until this is decided."

@@ -4,56 +4,63 @@ or a number in another spelling, or near in meaning. What others are said to hav
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
-from clawmem.index.search.channels import FactFilter, passing_ids
 from clawmem.index.search.lookup import (
     PlacedFact,
     TakenIds,
     all_facts,
+    by_ids,
     entities,
     entities_called,
     entities_known_as,
     find_fact,
     people_by_first_name,
 )
+from clawmem.index.search.replaced import successor
 from clawmem.index.vectors.local_model import has_near_word
-from clawmem.index.vectors.search import facts_by_meaning
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, canonical_predicate, predicates_asked
-from clawmem.model.facts.fact import FACT_PREFIX, Fact, new_fact_id
-from clawmem.model.facts.parts import without_part
+from clawmem.model.facts.fact import FACT_PREFIX, RETRACTED, Fact, new_fact_id
+from clawmem.model.facts.parts import clear_part, parts_of, subject_of, without_part
+from clawmem.model.facts.validity import validity
 from clawmem.model.language.languages import STOPWORDS
-from clawmem.model.language.text import normal, some_of
+from clawmem.model.language.text import normal, plain, some_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, owner_of
 from clawmem.model.records.event import Event
-from clawmem.model.search.kinds import EXAMPLE, SAME, closeness, kinds_of, names_somebody
 from clawmem.model.search.meant import (
     ASPECT,
+    EXAMPLE,
+    SAME,
     SPECIAL,
     as_written,
+    closeness,
     is_name,
+    kinds_of,
     longer_name,
     means,
+    names_somebody,
     places_of,
     same_word,
     spelled_alike,
     telling_words,
     tokens_of,
 )
-from clawmem.model.search.ranking import CLOSE
 from clawmem.vault.vault import Vault
 
 # So much of what is named a fact says at least, and two facts that differ less fit as well.
 _LEAST, _APART = 0.6, 0.15
 _NEAR, _NEAR_WORD = 0.6, 0.55
+# A fact whose words differ is clearly meant if its meaning is so much closer than that of any other, and of a sentence
+# that says nothing; it is twice as much where the words are known and no fact has any. What words say counts beside.
+_CLEAR, _BY_WORDS, _MOST_RANKED = 0.05, 0.3, 20
 _MOST_COMPARED = 2_000
 # Words of a change, and of how something is, which no fact needs to have.
 _OF_CHANGE = frozenset(
@@ -64,6 +71,14 @@ _ASPECTS = ASPECT | frozenset("version status kind type model brand habit prefer
 _MINE = re.compile(r"(?i)\b(?:i|my|mine|user|user's|ich|mein\w*|mi|mis|je|mon|ma|mes|моя|мой|моё|мои|меня)\b")
 _IDENTIFIER = re.compile(r"[\d@/_+]|\.\w")
 _HYPHEN = re.compile(r"(?<=\b[a-z]{2})-(?=[a-z])|(?<=[a-z]{3})-(?=[a-z])")
+_YEAR = r"((?:1[89]|20)\d\d)"
+_YEARS = re.compile(
+    rf"(?i)(?:\b([\w']+) )?(?<!\d){_YEAR}\b(?: ?(?:to|until|till|and|bis|und|a|al|à|et|y|-|–) ?{_YEAR}\b)?"
+)
+_UNTIL = frozenset("until till before bis vor hasta antes jusqu'en avant до".split())
+_SINCE = frozenset("since from after seit ab nach depuis dès desde с".split())
+# Words of scripts without capitals, of which some may be names in other letters.
+_RUN = r"[\u30a0-\u30ff]{2,}|[\u3040-\u309f]{2,}?(?=\u306e|$)|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}"
 # A request for everything that was said of something.
 ALL = re.compile(
     r"\b(?:what(?:ever)? (?:i|we|you|he|she|they)|everything|anything|all (?:of|that|about|the)|"
@@ -82,7 +97,7 @@ ITSELF: Named = ("",)
 
 class Wanted(NamedTuple):
     """What some words ask for: names and numbers, which a fact has, the other words, the predicates that they ask for,
-    and whether it is the person's own."""
+    whether it is the person's own, and the years of a state."""
 
     names: tuple[str, ...]
     rest: tuple[str, ...]
@@ -90,6 +105,7 @@ class Wanted(NamedTuple):
     mine: bool
     person: str
     catalog: Catalog
+    years: Sequence[tuple[int, int]] = ()
 
     def fit(self, text: str, subject: str = "") -> float:
         """Return how much of the words a text says, from 0 to 1; names that its subject has are no part of it."""
@@ -108,12 +124,32 @@ def _wanted_by(says: str, vault: Vault) -> Wanted:
     words = [word for word in words if word.casefold() not in _OF_CHANGE]
     if re.search(r"(?i)\bhow old\b|\bwie alt\b", says):
         words.append("age")
-    names = tuple(word for word in words if (is_name(word) and not kinds_of(word)) or _IDENTIFIER.search(word))
+    years = _years_of(says)
+    words = [word for word in words if not (years and re.fullmatch(_YEAR, word))]
+    named = [word for word in words if is_name(word) and not kinds_of(word) and word.casefold() not in _ASPECTS]
+    names = tuple(word for word in words if word in named or _IDENTIFIER.search(word))
     rest = tuple(word for word in words if word not in names)
     bare = tuple(word for word in rest if word.casefold() not in _ASPECTS)
     person, mine = vault.settings.words("user.name"), _MINE.search(says) is not None
     catalog = vault.catalog_or_none() or Catalog()
-    return Wanted(names, bare or rest, predicates_asked(catalog, says), mine, person, catalog)
+    return Wanted(names, bare or rest, predicates_asked(catalog, says), mine, person, catalog, years)
+
+
+def _years_of(text: str) -> list[tuple[int, int]]:
+    """Return the periods that a text states, each as its first and its last year."""
+    periods = []
+    for word, first, last in _YEARS.findall(text):
+        begin = 0 if not last and word.lower() in _UNTIL else int(first)
+        periods.append((begin, int(last or (9999 if word.lower() in _SINCE else first))))
+    return periods
+
+
+def _held(fact: Fact, years: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a fact held in some years, by its words or by its validity; of no years, whether it is current."""
+    since, until = validity(fact)
+    stated = _years_of(fact.fact) or [(int((since or "0")[:4]), int((until or "9999")[:4]))] * bool(since or until)
+    inside = any(begin <= first and last <= end for first, last in years for begin, end in stated)
+    return inside and fact.status != RETRACTED if years else fact.is_current
 
 
 def fact_named(work: WriteScope, says: str) -> PlacedFact:
@@ -125,7 +161,7 @@ def fact_named(work: WriteScope, says: str) -> PlacedFact:
         found = find_fact(work.index, says)
         if not asks_more(work, says) and not (wanted.mine and _is_of_another(wanted, found.fact)):
             return found
-    fitting = facts_named(work, says)
+    fitting = facts_meant(work, says)
     if not fitting and asks_more(work, says):
         raise NotFound(f"No current fact says what '{says}' asks for.", "`clawmem recall` shows facts with their ids.")
     if not fitting:
@@ -150,18 +186,43 @@ def facts_named(work: WriteScope, says: str, every: bool = False) -> list[Placed
     """Return the current facts that say best what some words name: one, or those that fit as well. With `every`, all
     that say it."""
     wanted = _wanted_by(says, work.vault)
-    own = (None, work.caller.agent)
-    current = [each for each in all_facts(work.index) if each.fact.is_current and owner_of(each.entity) in own]
-    fitting = [
-        (placed, score)
-        for placed, score in _fitting(work, wanted, current)
-        if not (wanted.mine and _is_of_another(wanted, placed.fact))
-    ]
+    fitting = _fitting(work, wanted, _facts_of(work, wanted))
     if every or len(fitting) < 2:
         return [placed for placed, _ in fitting]
     best = max(score for _, score in fitting)
-    near = [placed for placed, score in fitting if score > best - _APART]
-    return _nearest(work, says, _plainest(near, wanted))
+    return list(_plainest([placed for placed, score in fitting if score > best - _APART], wanted))
+
+
+def facts_meant(work: WriteScope, says: str) -> list[PlacedFact]:
+    """Return the facts that some words name, or else the one with clearly the closest meaning, or those of which none
+    is: what is current, or was in a year that is named."""
+    wanted = _wanted_by(says, work.vault)
+    found = facts_named(work, says) or successors_named(work, says)
+    if len(found) > 1:
+        spelled_so = all(places_of(name, found[0].fact.fact, wanted.names) for name in wanted.names)
+        clear = _clearest(work, says, wanted, found, _APART if spelled_so else _CLEAR)
+        return clear if len(clear) == 1 else found
+    if found or asks_more(work, says) or not wanted.rest:
+        return found
+    return _by_meaning(work, says, wanted, _facts_of(work, wanted))
+
+
+def successors_named(work: WriteScope, says: str) -> list[PlacedFact]:
+    """Return the current facts in place of those that gave what some words name another value: "my gym is X"."""
+    words = telling_words(says)
+    if all(map(is_name, words)):
+        return []
+    own = (None, work.caller.agent)
+    replaced = [each for each in all_facts(work.index) if each.fact.superseded_by and owner_of(each.entity) in own]
+    named = (placed.fact for placed in replaced if means(words, subject_of(placed.fact.fact)))
+    return list(by_ids(work.index, {now.id for fact in named if (now := successor(work.index, fact))}).values())
+
+
+def _facts_of(work: WriteScope, wanted: Wanted) -> list[PlacedFact]:
+    """Return the facts that held when it is wanted, without those that say it of others than the person."""
+    own = (None, work.caller.agent)
+    held = [each for each in all_facts(work.index) if owner_of(each.entity) in own and _held(each.fact, wanted.years)]
+    return [placed for placed in held if not (wanted.mine and _is_of_another(wanted, placed.fact))]
 
 
 def of_others(work: WriteScope, says: str) -> set[str]:
@@ -201,10 +262,15 @@ def _says(wanted: Wanted, words: Collection[str], text: str, predicate: str | No
     relations = {name for phrase, name in catalog.names.items() if " " in phrase and f" {phrase} " in bare}
     relations |= {name} if (name := canonical_predicate(catalog, predicate or "")) else set()
     phrases = [each for name in relations for each in (name, *catalog.predicates[name].phrases)]
-    tokens = tokens_of(" ".join((text, *phrases)))
-    near = [[closeness(word, token) or 0.0 for token in tokens] for word in words]
-    share = sum(max(each) or min(each) for each in near) / len(near) if near and tokens else 0.0
+    near = _nearness(words, " ".join((text, *phrases)))
+    share = sum(near) / len(near) if near else 0.0
     return max(share, _NEAR if relations.intersection(wanted.predicates) else 0.0)
+
+
+def _nearness(words: Collection[str], text: str) -> list[float]:
+    """Return how near each of some words is to the nearest word of a text, below 0 if one is contrary to it."""
+    near = [[closeness(word, token) or 0.0 for token in tokens_of(text)] for word in words]
+    return [max(each, default=0.0) or min(each, default=0.0) for each in near]
 
 
 def _with_names(work: WriteScope, names: Sequence[str], facts: Sequence[PlacedFact]) -> list[PlacedFact]:
@@ -224,7 +290,7 @@ def _with_names(work: WriteScope, names: Sequence[str], facts: Sequence[PlacedFa
 
 def spellings_in(name: str, text: str) -> list[str]:
     """Return the other spellings of a name in a text."""
-    tokens = (*tokens_of(text), *re.findall("[\u30a0-\u30ff]{2,}", text))
+    tokens = (*tokens_of(text), *re.findall(r"[\u30a0-\u30ff]{2,}", text))
     return [token for token in tokens if spelled_alike(name, token)]
 
 
@@ -242,7 +308,7 @@ def _before(wanted: Wanted, text: str) -> list[str]:
 def _is_of_another(wanted: Wanted, fact: Fact) -> bool:
     """Return whether a fact says of somebody else than its owner what is wanted: "My sister lives in Lyon"."""
     before = _before(wanted, fact.fact)
-    others = (word for word in before if names_somebody(word) or is_name(word))
+    others = (word for word in before if names_somebody(word) or (is_name(word) and not kinds_of(word)))
     return any(word not in wanted.person and not _MINE.match(word) for word in others) and not wanted.names
 
 
@@ -252,43 +318,90 @@ def _plainest(near: Sequence[PlacedFact], wanted: Wanted) -> Sequence[PlacedFact
     return [placed for placed in holding if not _before(wanted, placed.fact.fact)] or holding
 
 
-def _nearest(work: WriteScope, says: str, near: Sequence[PlacedFact]) -> list[PlacedFact]:
-    """Return the one of some facts that is clearly nearest in meaning, where vectors are searched; else all."""
-    if len(near) > 1 and (close := facts_by_meaning(work.vault, work.index, says, FactFilter()).scores):
-        rows = passing_ids(work.index, FactFilter())
-        best, second, *_ = sorted(near, key=lambda placed: -close.get(rows.get(placed.fact.id, 0), 0.0))
-        first, other = (close.get(rows.get(placed.fact.id, 0), 0.0) for placed in (best, second))
-        return [best] if first >= CLOSE and first - other >= _APART else list(near)
-    return list(near)
+def _by_meaning(work: WriteScope, says: str, wanted: Wanted, facts: Sequence[PlacedFact]) -> list[PlacedFact]:
+    """Return the one of some facts that is clearly closest in meaning to some words, or those that are as close. In
+    another script, names are not compared."""
+    named = _with_names(work, wanted.names, facts)
+    if not _is_latin(says):
+        runs = re.findall(_RUN, says)
+        spelled = [placed for placed in named if any(spellings_in(run, placed.fact.fact) for run in runs)]
+        named = spelled or named
+    named = named or [placed for placed in facts if _is_latin(says) != _is_latin(placed.fact.fact)]
+    return _clearest(work, says, wanted, named, 2 * _CLEAR if all(map(kinds_of, wanted.rest)) else _CLEAR)
+
+
+def _clearest(
+    work: WriteScope, says: str, wanted: Wanted, facts: Sequence[PlacedFact], clear: float
+) -> list[PlacedFact]:
+    """Return the fact that is so much closer in meaning to some words than the others, and than a sentence that says
+    nothing, or those that are as close; none without vectors."""
+    others = [word for word in wanted.rest if names_somebody(word)]
+    people = " ".join(wanted.names or others[: len(wanted.rest) - 1]) or "I"
+    if facts and _is_latin(people) != _is_latin(facts[0].fact.fact):
+        people = " ".join(token for name in wanted.names for token in spellings_in(name, facts[0].fact.fact)) or people
+    years = [f"in {year}" for year in re.findall(_YEAR, says) if any(year in placed.fact.fact for placed in facts)]
+    idle = " ".join(["My"] * (wanted.mine and people != "I") + [people, "is nice", *years]) + "."
+    *close, least = (_closeness(work, says, facts, [idle]) if facts else []) or [0.0]
+    nearest = sorted(zip(close, facts, strict=False), key=lambda pair: -pair[0])[:_MOST_RANKED]
+    ranked = [
+        (near + _BY_WORDS * max(0.0, _says(wanted, wanted.rest, placed.fact.fact)), placed)
+        for near, placed in nearest
+        if min(_nearness(wanted.rest, placed.fact.fact), default=0.0) >= 0
+    ]
+    best = max((score for score, _ in ranked), default=0.0)
+    enough = max(_CLEAR, least + _BY_WORDS * max(0.0, _says(wanted, wanted.rest, idle))) + _CLEAR
+    return [placed for score, placed in ranked if score > best - clear] if best >= enough else []
+
+
+def _closeness(work: WriteScope, says: str, facts: Sequence[PlacedFact], texts: Sequence[str]) -> list[float]:
+    from clawmem.index.vectors.embed import closeness_of  # few words need it
+
+    return closeness_of(work.vault, f"What about {says}?", facts, texts)
+
+
+def _is_latin(text: str) -> bool:
+    return plain(text).isascii()
 
 
 def rest_of(work: WriteScope, says: str, placed: PlacedFact) -> PlacedFact | None:
-    """Return a new fact with what a fact says beside what some words name, or None if they name all of it."""
-    if means(telling_words(placed.fact.fact), says):
+    """Return a new fact with what a fact says beside what some words name, or None if they name all of it. Raise
+    InvalidInput if that is unclear."""
+    fact, word = placed.fact, says.strip().removeprefix(FACT_PREFIX)
+    about, parts = parts_of(fact.fact)
+    if not parts or fact.id.removeprefix(FACT_PREFIX).startswith(word) or means(telling_words(fact.fact), says):
         return None
-    return _rest(work, placed, _wanted_by(says, work.vault).fit)
+    wanted = _wanted_by(says, work.vault)
+    scores = [wanted.fit(part, about) for part in parts]
+    at = clear_part(scores, _LEAST)
+    if at is None and wanted.rest and max(scores) < _LEAST and not is_meant(telling_words(says), fact):
+        close = _closeness(work, says, [], [f"{about} {part}" for part in parts])
+        at = clear_part([a + _BY_WORDS * b for a, b in zip(close, scores, strict=False)], 0.0, 2 * _CLEAR)
+        if at is None:
+            message = f"'{says}' may be all or a part of: {fact.fact}"
+            raise InvalidInput(message, f"Name the part in its own words, or all by its id: {fact.id}.")
+    return None if at is None else _rest(work, placed, at)
 
 
 def rest_beside(work: WriteScope, new: Fact, placed: PlacedFact) -> PlacedFact | None:
     """Return a new fact with what a fact says beside the value that a new fact replaces, or None if that is all, or the
     new fact says the rest, too."""
     old, told = (set(map(normal, tokens_of(fact.fact))) for fact in (placed.fact, new))
-
-    def named(part: str, subject: str) -> float:
-        shared = (old & told).difference(map(normal, tokens_of(subject)))
-        return len(shared.intersection(map(normal, tokens_of(part)))) / len(shared) if shared else 0.0
-
-    rest = _rest(work, placed, named)
+    about, parts = parts_of(placed.fact.fact)
+    shared = (old & told).difference(map(normal, tokens_of(about)))
+    at = clear_part(
+        [len(shared.intersection(map(normal, tokens_of(part)))) / (len(shared) or 1) for part in parts], _LEAST
+    )
+    rest = None if at is None else _rest(work, placed, at)
     if rest is None or set(telling_words(rest.fact.fact)) <= set(telling_words(new.fact)):
         return None
     # "Tom lives in Bonn with two dogs" still has the old value.
     return None if old & told <= set(map(normal, tokens_of(rest.fact.fact))) else rest
 
 
-def _rest(work: WriteScope, placed: PlacedFact, named: Callable[[str, str], float]) -> PlacedFact | None:
-    """Return a new fact without the named part of one. It has no quote and no reason, which say the rest, too."""
+def _rest(work: WriteScope, placed: PlacedFact, at: int) -> PlacedFact | None:
+    """Return a new fact without a part of one. It has no quote and no reason, which say the rest, too."""
     old = placed.fact
-    text = without_part(old.fact, named, _LEAST)
+    text = without_part(old.fact, at)
     if text is None:
         return None
     if old.object and old.object not in text:

@@ -1,11 +1,12 @@
 """Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair.
 
-Files in which the last check found nothing, and that are still the same, are not read again. The first check does not
-search those that are as `init` writes them.
+Files in which the last check found nothing, and that are still the same, are not read again.
 
 Check the hooks of agent harnesses: the last call of each must have done its work in time.
 
 Check that the vault has a record of every redaction in its history.
+
+Check that the index equals a rebuild from HEAD.
 """
 
 from __future__ import annotations
@@ -14,31 +15,32 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import cache
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import clawmem
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import open_index
-from clawmem.index.search.proven import IndexedFiles
-from clawmem.index.tables.store import UNREADABLE, index_path, open_store
-from clawmem.memory.health.checks.derived import expected_at_head, index_problems
-from clawmem.memory.health.checks.ledger import learning_problems
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
+from clawmem.index.refresh import is_index_damage, open_index, rebuild
+from clawmem.index.search.graph import check_edges
+from clawmem.index.tables.contents import (
+    event_ids,
+    fact_lines,
+    searchable_facts,
+    sqlite_problem,
+    summary_names,
+)
+from clawmem.index.tables.schema import check_passages, check_total
+from clawmem.index.tables.store import Index, index_path, open_store
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem, sorted_problems
+from clawmem.memory.health.checks.facts import CheckedFact
+from clawmem.memory.health.checks.ledger import EventIds, learning_problems
 from clawmem.memory.health.checks.reading import (
-    SEARCH_SECONDS,
     VaultContent,
-    VaultSecretSearch,
+    credential_problems,
     files_to_search,
     read_vault,
     reading_problems,
-)
-from clawmem.memory.health.checks.repository import (
-    fsck_problems,
-    local_settings_problems,
-    repository_problems,
-    state_problems,
-    waiting_problems,
 )
 from clawmem.memory.health.checks.tree import (
     altered_problems,
@@ -46,26 +48,162 @@ from clawmem.memory.health.checks.tree import (
     case_problems,
     clone_problems,
     committed_name_problems,
+    fsck_problems,
     git_index_problems,
+    local_settings_problems,
     lost_problems,
     merging_problems,
+    repository_problems,
+    state_problems,
     tree_problems,
+    waiting_problems,
 )
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
+from clawmem.model.facts.codec import fact_to_line, parse_items
 from clawmem.model.history.redaction import RECORD, records_of
-from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
+from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
-from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.exchange.create import template_files
-from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.history.git_merges import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
+
+_MAX_SHOWN = 3
+_PLACE = ".git/clawmem/index.sqlite"
+
+
+class ExpectedIndex(NamedTuple):
+    """The expected content of the index: entity and digest of each fact, entities with a summary, and sorted hashes of
+    the event ids."""
+
+    lines: frozenset[tuple[str, str]]
+    entities: frozenset[str]
+    events: Sequence[int]
+
+
+def expected_at_head(
+    vault: Vault, facts: Iterable[CheckedFact], events: EventIds, owned: Iterable[str], waiting: Iterable[str]
+) -> ExpectedIndex:
+    """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
+    changed = set(waiting)
+    lines = {
+        (checked_fact.entity, _digest(fact_to_line(checked_fact.fact)))
+        for checked_fact in facts
+        if checked_fact.path not in changed
+    }
+    entities = {name_of_path(path) or "" for path in owned if file_kind(path) is SUMMARY_PAGE and path not in changed}
+    more: set[str] = set()
+    head = vault.head().commit
+    if head and changed:
+        for path, data in vault.contents_at(head, sorted(changed)).items():
+            if data is not None:
+                _add(path, data, lines, entities, more)
+    ids = sorted([*events.digests(changed), *map(hash, more)])
+    return ExpectedIndex(frozenset(lines), frozenset(entities - {""}), [number for number, _ in groupby(ids)])
+
+
+def _digest(line: str) -> str:
+    """Return the id in the line of a fact and the hash of the line: a large vault has many lines."""
+    return f"{line[8:21]} {hash(line)}"
+
+
+def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
+    name, kind = name_of_path(path) or path, file_kind(path)
+    try:
+        if kind is ITEMS_FILE:
+            lines.update((name, _digest(fact_to_line(fact))) for fact in parse_items(data, path))
+        elif kind is SUMMARY_PAGE:
+            entities.add(name)
+        elif kind is LEDGER_DAY:
+            ids.update(event.id for event in parse_events(data, path))
+    except ClawmemError:
+        return  # the index skips such a file too, and reports it
+
+
+def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
+    """Yield the differences of the updated index from a rebuild; nothing if there is no index.
+
+    With `full`, an index without a difference is rebuilt: a word that is missing in it shows in no row."""
+    if not index_path(vault).exists():
+        return
+    index = open_store(vault)
+    if index is None:
+        message = "The index has another version, engine or boot id, or is damaged; the next command rebuilds it."
+        yield HealthProblem(INFO, "index", _PLACE, None, message, fixable=True)
+        return
+    try:
+        if index.head() != vault.head().commit:
+            index.close()
+            index = open_index(vault)
+        clean = True
+        for problem in _compared(index, expected):
+            clean = False
+            yield problem
+        if clean:
+            check_edges(index)  # reads every fact and checks its checksum
+            check_total(index)
+            check_passages(index)
+        if clean and full:
+            index.close()
+            index = rebuild(vault)
+    except (ClawmemError, OSError):
+        raise
+    except Exception as damage:
+        if not is_index_damage(index, damage):
+            raise
+        yield _index_problem(f"it cannot be read ({damage})")
+    finally:
+        index.close()
+
+
+def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
+    problem = sqlite_problem(index)
+    if problem is not None:
+        yield _index_problem(f"SQLite says: {problem}")
+        return
+    rows = [(name, _digest(line)) for name, line in fact_lines(index)]
+    found = frozenset(rows)
+    yield from _differences("facts", expected.lines, found)
+    if len(rows) != len(found):
+        yield _index_problem(f"{len(rows) - len(found)} facts are in it twice")
+    yield from _differences("entities", expected.entities, summary_names(index))
+    yield from _event_differences(index, expected.events)
+    words = searchable_facts(index)
+    if words not in (None, len(rows)):
+        yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
+
+
+def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
+    missing, surplus = wanted - found, found - wanted
+    if missing or surplus:
+        shown = ", ".join(_describe(value) for value in sorted(missing | surplus, key=str)[:_MAX_SHOWN])
+        yield _index_problem(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
+
+
+def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthProblem]:
+    found = sorted(map(hash, event_ids(index)))
+    if found == wanted:
+        return
+    missing, surplus = set(wanted).difference(found), set(found).difference(wanted)
+    named = (event_id for event_id in event_ids(index) if hash(event_id) in surplus)
+    shown = f" ({', '.join(islice(named, _MAX_SHOWN))})" if surplus else ""
+    yield _index_problem(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
+
+
+def _describe(value: object) -> str:
+    return f"{value[0]} {value[1].partition(' ')[0]}" if isinstance(value, tuple) else str(value)
+
+
+def _index_problem(why: str) -> HealthProblem:
+    return HealthProblem(ERROR, "index", _PLACE, None, f"The index differs from a rebuild: {why}.", fixable=True)
+
 
 STATE = "doctor.json"
 
@@ -103,16 +241,9 @@ def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, froz
     return commit, frozenset(same)
 
 
-def files_of_template(vault: Vault) -> frozenset[str]:
-    """Return the files that are as `init` writes them. No check of a file finds anything in these."""
-    with suppress(ClawmemError, OSError):
-        return frozenset(path for path, data in template_files() if vault.read(path) == data)
-    return frozenset()
-
-
-def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem], unread: Collection[str]) -> None:
-    """Store that everything in HEAD was checked but the files with a problem and the `unread` ones."""
-    left = sorted({*unread, *(problem.path for problem in problems if problem.path is not None)} & now.blobs.keys())
+def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem]) -> None:
+    """Store that everything in HEAD was checked but the files with a problem."""
+    left = sorted({problem.path for problem in problems if problem.path is not None} & now.blobs.keys())
     with suppress(OSError, ClawmemError):  # a vault that cannot be written was checked all the same
         vault.keep(STATE, {"version": _program(), "commit": now.head, "left": left})
 
@@ -122,18 +253,6 @@ def _program() -> str:
     """Return the version of clawmem and when its newest module was written: rules change between two releases, too."""
     newest = max(module.stat().st_mtime_ns for module in Path(clawmem.__file__).parent.rglob("*.py"))
     return f"{clawmem.__version__} {newest}"
-
-
-def indexed_files(vault: Vault, blobs: Mapping[str, str]) -> IndexedFiles | None:
-    """Return the rows of HEAD, or None if there is no index that can be used."""
-    try:
-        index = open_store(vault) if index_path(vault).exists() else None
-        if index is not None and index.head() != vault.head().commit:
-            index.close()
-            index = open_index(vault)
-        return None if index is None else IndexedFiles(index, blobs)
-    except (ClawmemError, OSError, *UNREADABLE):
-        return None
 
 
 _WAIT_SECONDS = 10.0
@@ -197,16 +316,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
             notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
         committed = _committed(vault)
         since, unchanged = unchanged_files(vault, committed) if committed and not full else (None, frozenset())
-        indexed = indexed_files(vault, committed.blobs) if committed and unchanged else None
-        if since is None and not full:
-            unchanged = files_of_template(vault)
-        try:
-            reading = read_vault(vault, unchanged, indexed)
-        except UNREADABLE:
-            reading = read_vault(vault, unchanged)  # the checks of the index say what is damaged
-        finally:
-            if indexed is not None:
-                indexed.close()
+        reading = read_vault(vault, unchanged)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
         problems, lost = _git_problems(vault, reading, committed, problems, full)
     # Writers do not have to wait for the rest.
@@ -215,15 +325,13 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     problems += hook_problems(vault)
     problems += extension_problems(vault)
     ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
-    problems += learning_problems(vault, ledgers, now, reading.unread_events)
-    search = VaultSecretSearch(None if full else SEARCH_SECONDS)
-    problems += search.search(vault, files_to_search(reading))
-    notices += search.notices()
+    problems += learning_problems(vault, ledgers, now)
+    problems += credential_problems(vault, files_to_search(reading))
     if full:
         problems += fsck_problems(vault)
         problems += old_history_problems(vault)
     if committed and not lost and Vault(vault.root, vault.git.environment).head().commit == committed.head:
-        record_check(vault, committed, problems, search.skipped)
+        record_check(vault, committed, problems)
     changed = len(reading.tree.owned) - len(reading.unchanged)
     return Diagnosis(sorted_problems(problems), dict(reading.counts), (), tuple(notices), since, changed)
 
@@ -264,31 +372,27 @@ def _git_problems(
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
     problems = [
-        _as_deleted(other_problem)
-        if other_problem.check == "entity-files" and other_problem.path in waiting
-        else other_problem
-        for other_problem in problems
+        _as_deleted(problem) if problem.check == "entity-files" and problem.path in waiting else problem
+        for problem in problems
     ]
     if lost:
         # The remaining checks need git, which cannot answer.
         whole = set(reading.tree.owned) - {*waiting, *altered}
         return [
-            *(other_problem for other_problem in problems if other_problem.path not in lost),
+            *(problem for problem in problems if problem.path not in lost),
             *lost_problems(lost, whole),
         ], True
     problems += _last_readable(
         vault,
-        {other_problem.path for other_problem in problems if other_problem.severity == ERROR} - set(waiting),
+        {problem.path for problem in problems if problem.severity == ERROR} - set(waiting),
         in_head,
     )
-    named = {other_problem.path for other_problem in problems if other_problem.severity != INFO}
+    named = {problem.path for problem in problems if problem.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
-    if not any(other_problem.severity == ERROR and other_problem.check in _BREAKS_INDEX for other_problem in problems):
-        other = reading.broken | reading.indexed
-        facts = [fact for fact in reading.facts if fact.path not in other]
+    if not any(problem.severity == ERROR and problem.check in _BREAKS_INDEX for problem in problems):
+        facts = [fact for fact in reading.facts if fact.path not in reading.broken]
         expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, {*waiting, *altered})
-        proven = frozenset(name_of_path(path) or path for path in reading.indexed if file_kind(path) is ITEMS_FILE)
-        problems += index_problems(vault, expected._replace(proven=proven, rows=reading.rows), full)
+        problems += index_problems(vault, expected, full)
     return problems, False
 
 

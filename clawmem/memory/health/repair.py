@@ -10,7 +10,7 @@ from math import inf
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, ModelFailed, Refused, StorageFailed, Unreadable
-from clawmem.index.refresh.refresh import rebuild, run_query
+from clawmem.index.refresh import rebuild, run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, unreadable_fact_files, unreadable_notices
 from clawmem.index.tables.contents import row_counts
 from clawmem.index.tables.store import index_size
@@ -18,9 +18,8 @@ from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.index.vectors.local_model import INSTALL, missing_packages
 from clawmem.index.vectors.store import LOCAL, NONE
 from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.health.checks import HealthProblem
 from clawmem.memory.health.checks.facts import is_rewritable
-from clawmem.memory.health.checks.problem import HealthProblem
-from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.tree import (
     ATTRIBUTES,
     BRANCH,
@@ -28,6 +27,7 @@ from clawmem.memory.health.checks.tree import (
     GIT_INDEX,
     LINE_ENDS,
     LOST,
+    remove_partial_files,
     with_attributes,
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING
@@ -48,11 +48,10 @@ from clawmem.model.records.entity import name_of_path
 from clawmem.vault.commit.integrity import rebuild_git_index, restore_branch, restore_object
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import last_readable_commit
-from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
-from clawmem.vault.work_tree import write_file
+from clawmem.vault.work_tree import HandEdits, write_file
 
 _WAIT_SECONDS = 10.0
 
@@ -63,19 +62,15 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
     The start of the transaction removes stale locks and completes an interrupted change. If the vault cannot be
     changed, a notice says why.
     """
-    wanted = [other_problem for other_problem in problems if other_problem.fixable]
+    wanted = [problem for problem in problems if problem.fixable]
     try:
         _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            restored = (
-                restore_unreadable(work)
-                if any(other_problem.check == "items" for other_problem in wanted)
-                else Restored()
-            )
+            restored = restore_unreadable(work) if any(problem.check == "items" for problem in wanted) else Restored()
             commits = (*restored.commits, *_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
             remove_partial_files(vault)
             notices = (*work.notices, *restored.notices)
-        if any(other_problem.check == "index" for other_problem in wanted):
+        if any(problem.check == "index" for problem in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
         return (), (f"nothing was repaired: {problem.message}",)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import StorageFailed, Unreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import broken_files, fact_counts, unreadable_notices
 from clawmem.index.tables.contents import (
     DayEvents,
@@ -22,12 +22,13 @@ from clawmem.index.tables.contents import (
 from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
-from clawmem.memory.health.checks.repository import unfinished_git
+from clawmem.memory.health.checks.tree import unfinished_git
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.proposal import is_candidate
+from clawmem.model.proposals.quarantine import Signature, accepts
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor
 from clawmem.model.records.event import (
     ledger_path,
@@ -39,14 +40,12 @@ from clawmem.model.records.event import (
     unpriced_tokens,
 )
 from clawmem.model.records.layout import ACCESS
-from clawmem.model.settings.acceptance import Signature, accepts
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.model.settings.settings import is_command, model_names
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
-from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.hook_marks import HookMark, read_marks
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
@@ -54,6 +53,7 @@ from clawmem.vault.state.own_commits import read_acceptance
 from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.state.spending import UseMeter, spent_on
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import finish_scan, start_scan
 
 
 class ReaderTotal(NamedTuple):

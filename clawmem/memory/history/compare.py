@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotPermitted
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import by_ids, forgotten_entities
 from clawmem.index.tables.rights import is_restricted
 from clawmem.index.tables.store import Index
@@ -29,8 +29,15 @@ from clawmem.model.language.dates import end_of, looks_like_a_date, moment_of, p
 from clawmem.model.pages.daily import note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
-from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import before_first_commit, commit_time, find_commit, resolve_commit
+from clawmem.vault.history.history import (
+    History,
+    HistoryFilter,
+    before_first_commit,
+    commit_time,
+    find_commit,
+    open_history,
+    resolve_commit,
+)
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import (
     by_ids,
     entities,
@@ -32,8 +32,7 @@ from clawmem.model.records.change import LONGEST_SUBJECT, subject_line
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
 from clawmem.model.records.session import DEFAULT_AGENT, HIDDEN_WORDS, session_path
 from clawmem.vault.exchange.create import shallow_commits
-from clawmem.vault.history.history import History, HistoryFilter, open_history
-from clawmem.vault.history.points import is_shallow
+from clawmem.vault.history.history import History, HistoryFilter, is_shallow, open_history
 from clawmem.vault.vault import Vault
 
 # The line of a hidden note, with and without its time of day.
@@ -221,7 +220,7 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
             raise
         if value in matches:
             return value
-        prefix = next(other_prefix for other_prefix in prefixes if matches[0].startswith(other_prefix))
+        prefix = next(prefix for prefix in prefixes if matches[0].startswith(prefix))
         return check_prefix(value, prefix, matches[0], FACT_PREFIX)
 
 

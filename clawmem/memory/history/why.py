@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.lookup import PlacedFact, by_ids, event_day, facts_naming, find_fact, unreadable_notices
 from clawmem.index.search.rival_values import rows_of_ids
@@ -175,11 +175,7 @@ def find_chain(index: Index, fact_id: str) -> list[PlacedFact]:
         fact = found[current].fact
         after = [fact.superseded_by] if fact.superseded_by else []
         beside = [each.fact for each in facts_naming(index, current)]
-        named = [
-            other_fact.id
-            for other_fact in beside
-            if other_fact.superseded_by == current or current in replaced_facts(other_fact)
-        ]
+        named = [fact.id for fact in beside if fact.superseded_by == current or current in replaced_facts(fact)]
         queue += [*after, *replaced_facts(fact), *named]
     return [known[fact.id] for fact in chain_of(fact_id, {key: each.fact for key, each in known.items()})]
 

@@ -14,7 +14,7 @@ from clawmem.memory.pages.memory_page import RefreshedPages
 from clawmem.memory.scope import GUARDRAIL_BYTES, WriteScope
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
-from clawmem.model.pages.guardrail_page import GLOBAL, PAGE, guardrail_block, pages_of
+from clawmem.model.facts.fact_words import GLOBAL, PAGE, guardrail_block, pages_of
 from clawmem.model.pages.summary import with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path
@@ -83,9 +83,7 @@ def _pages_after(
     for placed in _guardrails(work, files):
         for path in pages_of(placed.fact, placed.entity):
             by_page.setdefault(path, []).append(placed)
-    existing = [
-        f"agents/{other_path.parent.name}/{PAGE}" for other_path in (work.vault.root / "agents").glob(f"*/{PAGE}")
-    ]
+    existing = [f"agents/{path.parent.name}/{PAGE}" for path in (work.vault.root / "agents").glob(f"*/{PAGE}")]
     existing += [GLOBAL] if work.read(GLOBAL) is not None else []
     pages: dict[str, bytes | None] = {}
     problems = []
@@ -98,9 +96,7 @@ def _pages_after(
         except ClawmemError as problem:
             problems.append(problem)
             continue
-        after = with_generated(
-            page or _TITLE, guardrail_block(other_placed.fact for other_placed in by_page.get(path, ()))
-        )
+        after = with_generated(page or _TITLE, guardrail_block(placed.fact for placed in by_page.get(path, ())))
         if after != page:
             pages[path] = after.encode()
     return pages, tuple(problems)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, facts_of, known_entities
 from clawmem.index.tables.background import count_exactly, count_recent, judge_events, needs_counting
 from clawmem.index.tables.fact_marks import counted_fact, plain_importances

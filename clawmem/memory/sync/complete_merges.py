@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Locked, NotPermitted, Refused, StorageFailed
-from clawmem.index.refresh.refresh import record_duplicates
+from clawmem.index.refresh import record_duplicates
 from clawmem.index.tables.store import duplicate_ids
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for, regenerate_pages

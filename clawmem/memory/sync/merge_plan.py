@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision, Refused
-from clawmem.index.refresh.refresh import HeadChange
+from clawmem.index.refresh import HeadChange
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.relation import OP, HistoryRelation, merge_change
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, is_single
@@ -25,8 +25,7 @@ from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.history.git_merges import add_unfinished_merges
-from clawmem.vault.history.merge_commit import DROP_MERGE_REF, PAST_REF, Entries, fast_forward, write_merge
-from clawmem.vault.history.points import (
+from clawmem.vault.history.history import (
     EMPTY_TREE,
     REGULAR_MODE,
     FileVersion,
@@ -38,6 +37,7 @@ from clawmem.vault.history.points import (
     read_versions,
     rescue_ref_update,
 )
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF, PAST_REF, Entries, fast_forward, write_merge
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 

@@ -15,7 +15,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.exchange.remote import tracking_ref
 from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, history_distance
-from clawmem.vault.history.points import common_ancestors
+from clawmem.vault.history.history import common_ancestors
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
 
 def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch, between: HistoryDistance) -> None:
     """Raise HistoryRewritten if a merge would restore a redacted text."""
-    from clawmem.vault.history.redacted_history import (  # only where commits were received
+    from clawmem.vault.history.git_merges import (  # only where commits were received
         HERE,
         discard_fetched,
         redacted_side,
@@ -85,7 +85,7 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
 
 def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch) -> None:
     """Delete the fetched commits if this history has redactions: they may contain the redacted text."""
-    from clawmem.vault.history.redacted_history import (  # only where commits were received
+    from clawmem.vault.history.git_merges import (  # only where commits were received
         discard_fetched,
         is_redacted,
     )
@@ -126,9 +126,7 @@ def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence
     merged = plan.merged
     received = [f"- {line}" for line in subjects]
     decided = [f"- {conflict.says}" for conflict in merged.conflicts]
-    decided += [
-        f"- {other_id.old} was the id of two facts; one of them is {other_id.new} now" for other_id in merged.renamed
-    ]
+    decided += [f"- {each.old} was the id of two facts; one of them is {each.new} now" for each in merged.renamed]
     decided += [f"- {twin.other} says the same as {twin.kept}, which is current for both" for twin in merged.twins]
     body = "\n".join(["Received:", *received, *(["", _DECIDED, *decided] if decided else [])])
     facts = [conflict.fact for conflict in merged.conflicts if conflict.fact]

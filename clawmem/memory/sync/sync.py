@@ -1,10 +1,13 @@
-"""Sync: fetch and merge commits of other machines, and push ours. Sync never forces a push."""
+"""Sync: fetch and merge commits of other machines, and push ours. Sync never forces a push.
+
+Connect a vault with a git address of the user's own, or join the memory that is there on a further machine.
+"""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,16 +29,16 @@ from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, tra
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push, set_remote_head
+from clawmem.vault.git.index import clear_ref_locks, ref_locks
 from clawmem.vault.git.merge_driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
-from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.history.git_merges import GitMerge, has_new_merges, has_unfinished_merges
-from clawmem.vault.history.points import count_between
+from clawmem.vault.history.history import count_between
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.index.refresh.refresh import HeadChange
+    from clawmem.index.refresh import HeadChange
     from clawmem.memory.sync.merge_plan import MergePlan, RemoteRemoval
     from clawmem.model.merging.fields import MergeConflict
     from clawmem.model.progress import OnProgress
@@ -222,7 +225,7 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.history.redacted_history import discard_rejected  # only where a history is rejected
+            from clawmem.vault.history.git_merges import discard_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 discard_rejected(self.vault, theirs, before)
@@ -353,7 +356,7 @@ class _SyncRun:
         """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
         duplicates = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow_head  # without new commits the index is not opened
+            from clawmem.index.refresh import follow_head  # without new commits the index is not opened
 
             duplicates = follow_head(self.vault, [taken.head_change] if taken.head_change else [])
         if not merges and not duplicates and not (has_new_merges(self.vault) or has_unfinished_merges(self.vault)):
@@ -382,9 +385,7 @@ def _commit(head: Head) -> str:
 
 
 def _branch(head: Head) -> str:
-    if head.branch is None:
-        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
-    return head.branch.removeprefix("refs/heads/")
+    return head.needed_branch().removeprefix("refs/heads/")
 
 
 def _head(vault: Vault) -> Head:
@@ -399,3 +400,103 @@ def _check_branch(name: str) -> str:
     if not _BRANCH.fullmatch(name):
         raise InvalidInput(f"'{name}' is not a valid branch name.", "Use a name such as main.")
     return name
+
+
+if TYPE_CHECKING:
+    from clawmem.model.progress import OnProgress
+
+_DRIVES = re.compile(
+    r"dropbox( .*)?|onedrive.*|google ?drive.*|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|"
+    r"pcloud ?drive|mega(sync)?",
+    re.IGNORECASE,
+)
+
+
+class Connection(NamedTuple):
+    """The connected vault, the address as git has it, whether the vault was joined (the memory was there), the bare
+    repository that was made, and the first sync."""
+
+    vault: Vault
+    address: str
+    joined: bool
+    made: Path | None
+    sync: SyncResult
+
+
+def connect(
+    vault: Vault | None, root: Path, address: str, caller: Caller, environment: Mapping[str, str],
+    on_progress: OnProgress | None = None,
+) -> Connection:  # fmt: skip
+    """Connect the vault at `root` with an address and sync. Without a vault there, join the memory at the address, or
+    create one. A path where nothing is becomes a bare repository.
+
+    Raise NotPermitted for an agent, Refused for an address that everybody can read, that is on a synced drive or is no
+    vault, or where git has another one, and RemoteFailed if it cannot be reached. Only a new vault is left then.
+    """
+    import shutil
+
+    from clawmem.vault.exchange.create import clone_vault, create_vault, make_bare, refuse_readable  # once in a vault
+
+    if caller.agent is not None or caller.shell is not None:
+        raise NotPermitted("Only a person says where a memory is sent to.", PERSON_RUNS)
+    _refuse_synced_drive(root)
+    made = None
+    if ":" not in address.partition("/")[0]:
+        folder = Path(address).expanduser().resolve()
+        _refuse_synced_drive(folder)
+        made = None if folder.exists() else folder
+        address = str(folder)
+    elif address.startswith(("http://", "https://")):
+        refuse_readable(address, environment)
+    try:
+        if made is not None:
+            make_bare(made, environment)
+        joined = vault is None and clone_vault(root, address, environment, on_progress)
+        vault = Vault(root, environment) if joined else vault or create_vault(root, environment, caller.now)
+        return Connection(vault, address, joined, made, _first_sync(vault, address, caller, on_progress))
+    except BaseException:
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def _refuse_synced_drive(folder: Path) -> None:
+    for place in (folder, *folder.parents):
+        if _DRIVES.fullmatch(place.name) or (place / ".stfolder").exists():
+            raise Refused(
+                f"{folder} is on a drive that a program syncs ({place.name}). It copies files one by one, and two"
+                " machines that write at once would damage a git repository.",
+                "Keep the vault outside, and use a git host, or a folder on a disk or server that is not copied.",
+            )
+
+
+def _first_sync(vault: Vault, address: str, caller: Caller, on_progress: OnProgress | None) -> SyncResult:
+    """Add the remote and sync. If that fails, the remote is removed again."""
+    from clawmem.index.refresh import run_query  # once in a vault
+    from clawmem.index.tables.contents import row_counts
+
+    vault.check_writable()
+    name = vault.settings.words("sync.remote")
+    present = (vault.git.try_run("config", f"remote.{name}.url") or b"").decode().strip()
+    if present and present != address:
+        raise Refused(
+            f"This vault is connected with {present} already.",
+            f"To change that: `git -C {vault.root} remote set-url {name} {address}`.",
+        )
+    if not present:
+        vault.git.run("remote", "add", name, address)
+    try:
+        # A vault in which nothing is yet takes what is there.
+        is_empty = run_query(vault, lambda index: row_counts(index)[:2] == (0, 0))
+        result = sync(vault, caller, SyncOptions(allow_unrelated=is_empty), on_progress)
+        if result.problem is not None:
+            raise result.problem
+        # A plain `git pull` and `git push` of a person know where to.
+        own = (vault.head().branch or "").removeprefix("refs/heads/")
+        vault.git.run("config", f"branch.{own}.remote", name)
+        vault.git.run("config", f"branch.{own}.merge", f"refs/heads/{result.branch}")
+    except BaseException:
+        if not present:
+            vault.git.run("remote", "remove", name)
+        raise
+    return result

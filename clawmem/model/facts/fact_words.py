@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clawmem.model.facts.claim_check import failure_of
@@ -18,11 +18,12 @@ from clawmem.model.facts.fact import (
     is_revoked,
     since_or_from,
 )
-from clawmem.model.facts.reach import PROJECT, project_name, scope_of
+from clawmem.model.facts.reach import PROJECT, is_workflow, project_name, scope_of
 from clawmem.model.language.dates import day_of, minute
+from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.premises import REVIEW_BY, deprecation, doubt_words, review_words
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
-from clawmem.model.records.entity import is_candidate_place
+from clawmem.model.records.entity import is_agent, is_candidate_place, owner_of
 
 # What is said beside a fact wherever it is served: how far to trust it, and whether something changed under it.
 
@@ -255,3 +256,44 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
 def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     """Return a fact as one line: id, statement, entity, and everything unusual about it."""
     return f"{fact.id}  {fact.fact}  ({', '.join((entity, *fact_remarks(fact, entity, against)))})"
+
+
+# Pages of guardrails.
+
+PAGE = "GUARDRAILS.md"
+GLOBAL = f"governance/{PAGE}"
+_NO_GUARDRAILS = "There are no guardrails.\n"
+
+
+def agents_of(fact: Fact) -> tuple[str, ...]:
+    """Return the agents for which a guardrail holds; none if it holds for everybody."""
+    named = (fact.details or {}).get("agents")
+    return tuple(text for text in named if isinstance(text, str)) if isinstance(named, list) else ()
+
+
+def holds_for(fact: Fact, agent: str | None) -> bool:
+    """Return whether a guardrail holds for an agent, or for a person (None)."""
+    named = agents_of(fact)
+    return not named or agent in named
+
+
+def pages_of(fact: Fact, entity: str) -> tuple[str, ...]:
+    """Return the pages on which a guardrail of an entity stands: those of its agents, else that of everybody."""
+    owner = owner_of(entity)
+    agents = (owner,) if owner else agents_of(fact)
+    return tuple(f"agents/{agent}/{PAGE}" for agent in agents if is_agent(agent)) if agents else (GLOBAL,)
+
+
+def guardrail_block(facts: Iterable[Fact]) -> str:
+    """Return the lines of the guardrails, one paragraph each, in the given order."""
+    return "".join(_guardrail_lines(fact) for fact in facts) or _NO_GUARDRAILS
+
+
+def _guardrail_lines(fact: Fact) -> str:
+    details = fact.details or {}
+    items = [fact.id, f"since {fact.timestamp[:10]}"]
+    items += [f"workflow {fact.workflow}"] if fact.workflow and is_workflow(fact.workflow) else []
+    items += [f"project {fact.project}"] if fact.project else []
+    items += [f"failure mode {details['failure_mode']}"] if isinstance(details.get("failure_mode"), str) else []
+    why = one_line(details["why"]) if isinstance(details.get("why"), str) else ""
+    return f"- {one_line(fact.fact)} ({', '.join(items)})\n" + (f"  Why: {why}\n" if why else "")

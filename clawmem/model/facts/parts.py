@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from clawmem.model.language.common_words import COMMON_WORDS
-from clawmem.model.language.languages import STOPWORDS
+from clawmem.model.language.languages import STOPWORDS, word_list
 from clawmem.model.language.text import forms_of
 
 _JOINT = re.compile(r",? (?:and|but|while|und|sowie|y|et) |[,;] ")
@@ -27,27 +26,37 @@ _HIS = re.compile(r"^(?:his|her|its|their) ", re.IGNORECASE)
 _LEAST_CLEAR = 0.2
 
 
-def without_part(text: str, named: Callable[[str, str], float], least: float) -> str | None:
-    """Return a sentence without the only part that is named, or None if it has not several parts, each with a sense of
-    its own.
-
-    `named` says how well a part is named, from 0 to 1, given whom or what the sentence is about; at least `least`."""
+def parts_of(text: str) -> tuple[str, Sequence[str]]:
+    """Return whom or what a sentence is about, and its parts, each with a sense of its own; none if it says one
+    thing."""
     parts = _parts(text.rstrip(" ."))
     first = parts[0].split() if len(parts) > 1 else []
     verb = _verb(first) if first else None
     if verb is None:
-        return None
-    begin: Sequence[str] = first[:verb]
-    named_parts = parts
-    if _form(parts[1], first, verb) == "noun":  # of "I speak German and Dutch" both are spoken
-        begin = _to_object(first, verb, parts[1])
-        named_parts = [" ".join(first[len(begin) :]), *parts[1:]]
-    scores = [named(part, " ".join(begin)) for part in named_parts]
-    at = scores.index(max(scores))
-    others = [*scores[:at], *scores[at + 1 :]]
-    if scores[at] < least or scores[at] - max(others) < _LEAST_CLEAR:
-        return None
-    kept = _without(parts, at, first, verb)
+        return "", []
+    if _form(parts[1], first, verb) != "noun":
+        return " ".join(first[:verb]), parts
+    begin = _to_object(first, verb, parts[1])  # of "I speak German and Dutch" both are spoken
+    return " ".join(begin), [" ".join(first[len(begin) :]), *parts[1:]]
+
+
+def subject_of(text: str) -> str:
+    """Return the words of a sentence before its verb; none where the verb is not known."""
+    words = text.split()
+    return " ".join(words[: _verb(words) or 0]) if words else ""
+
+
+def clear_part(scores: Sequence[float], least: float, apart: float = _LEAST_CLEAR) -> int | None:
+    """Return which part has the highest score, if that is at least so much, and so far apart from the others."""
+    *_, second, best = [least - apart, *sorted(scores)] if scores else (0.0, least - 1)
+    return scores.index(best) if best >= least and best - second >= apart else None
+
+
+def without_part(text: str, at: int) -> str | None:
+    """Return a sentence without one of its parts, or None where the rest would be no sentence."""
+    parts = _parts(text.rstrip(" ."))
+    first = parts[0].split()
+    kept = _without(parts, at, first, _verb(first) or 0)
     if kept is None:
         return None
     [joint, *_] = re.findall(r" (and|but|while|und|sowie|y|et) ", text) or ["and"]
@@ -104,7 +113,7 @@ def _is_irregular(word: str) -> bool:
 def _is_plain_verb(word: str) -> bool:
     """Return whether a word is a verb without an ending, as after "I", and no noun."""
     past = {f"{word}ed", f"{word}d", f"{word.removesuffix('y')}ied"}
-    return _is_irregular(word) or not past.isdisjoint(COMMON_WORDS)
+    return _is_irregular(word) or not past.isdisjoint(word_list("common"))
 
 
 def _form(part: str, first: Sequence[str], verb: int) -> str:

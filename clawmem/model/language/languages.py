@@ -47,6 +47,14 @@ def rows(code: str) -> Mapping[str, Any]:
 
 
 @cache
+def word_list(name: str) -> frozenset[str]:
+    """Return the words of a list in `data/`: `common` has the 4,000 most frequent words that are one token of the
+    cl100k_base vocabulary with a space before them, `recovery_phrase` those of wallets' recovery phrases (BIP 39)."""
+    data: bytes = cast(Any, __spec__).loader.get_data(__file__.replace("languages.py", f"data/{name}.txt"))
+    return frozenset(data.decode().split())
+
+
+@cache
 def words_of(code: str, *names: str) -> frozenset[str]:
     """Return the words of some rows of a language, with and without accents. The row `stop` is in a file of all."""
     words = {word for name in names for word in rows(code).get(name, "").split() if name != "stop" or code not in CODES}

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from clawmem.model.language.languages import STOPWORDS as STOPWORDS
 from clawmem.model.language.languages import (
@@ -12,6 +12,7 @@ from clawmem.model.language.languages import (
     matches,
     pairs,
     pattern_of,
+    rows,
     runs_apart,
     telling_pairs,
     without_elision,
@@ -64,6 +65,7 @@ AT_FIRST = r"(?i)\b(?:original|initial|first\b|early on|ursprünglich|zuerst|anf
 BEFORE = r"(?i)\b(?:before|prior to|vor|bevor|avant|antes de|prima di)\s+([^?]+)"
 _WHY = re.compile(r"\b(?:why|how come|reasons?)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
+_JOINED = re.compile(r"(?:(?<!ca)(?<!wo)n['’]t|(?<!won)['’](?:d|ll|m|re|s|t|ve))$")  # of `I've` and `who'll`
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
 TIME_WORDS = frozenset(
@@ -153,7 +155,7 @@ def proper_names(question: str) -> frozenset[str]:
     words = _WORD.findall(question)
     if languages_of(question):
         return frozenset()
-    found = (word.replace("’", "'").removesuffix("'s") for word in words[1:] if word[0].isupper())
+    found = (_JOINED.sub("", word) for word in words[1:] if word[0].isupper())
     return frozenset(word.lower() for word in found) - STOPWORDS - TIME_WORDS - _FEASTS
 
 
@@ -198,7 +200,7 @@ def _words(question: str) -> tuple[list[str], list[str]]:
     written = _WORD.findall(question.replace("’", "'"))
     words = list(dict.fromkeys(map(str.lower, written)))
     if not languages:
-        return words, [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+        return words, list(dict.fromkeys(bare for word in words if (bare := _JOINED.sub("", word)) not in STOPWORDS))
     names = {word.lower() for word in written[1:] if word[0].isupper()}
     stop = STOPWORDS.union(*(words_of(code, "stop", "asking") for code in languages)) - names
     return words, [word for word in map(without_elision, words) if word not in stop]
@@ -344,60 +346,38 @@ _FILE = (
 )
 _CODE = rf"`[^`]+`|{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*"
 _TOPIC_WORD = re.compile(r"[^\W_]+")
-_TECHNICAL = frozenset(
-    "ansible api apis aws azure backend bug bugfix bugs cargo cli code codebase coding commit commits compile "
-    "compiler compiles config configuration database databases debug debugging deploy deployed deployment deploys "
-    "django docker dockerfile endpoint endpoints eslint exception exceptions fastapi flask frontend function "
-    "functions git github gitlab gradle grafana implement implemented implementing javascript kafka kubernetes lint "
-    "linter linting linux logging migration migrations module modules mongodb mypy mysql nginx npm parse parser "
-    "parsers parsing pip pnpm postgres postgresql pytest python redis refactor refactored refactoring regex repo "
-    "repos repositories repository ruff rust schema schemas script scripts server servers software sql sqlite "
-    "stacktrace staging svelte terraform traceback typescript vite webpack".split()
-)
-_PRIVATE = frozenset(
-    "wife husband spouse fiance fiancé fiancée girlfriend boyfriend son sons daughter daughters stepson stepdaughter "
-    "baby babies kid kids toddler mother mothers father fathers mum mom mommy dad daddy parents sister sisters brother "
-    "brothers siblings twins grandma grandpa grandmother grandfather grandson granddaughter grandchild grandchildren "
-    "grandparents aunt aunts uncle uncles niece nieces nephew nephews cousin cousins family families birthday "
-    "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
-    "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
-)
-# What else of a life is nobody's business at work: home, money, and what somebody takes or must not have.
-_OF_LIFE = frozenset(
-    "apartment bank boyfriend debt flat gehalt geschwister girlfriend hochzeit household house income insurance "
-    "kitchen krankenkasse landlady landlord loan loans married medikament miete mortgage move moved moves moving "
-    "mutter neighbour neighbours partner pension phone religion rent rents salary savings schwester tax taxes umzug "
-    "vacation vater wage wages wohnung".split()
-)
 _MONEY = r"[€$£]\s?\d|\d[\d.,]*\s?(?:[€$£]|(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|kroner|kronor|yen)\b)"
-_OF_HEALTH = frozenset(
-    "abendessen antibiotics arzt aspirin bake baking breakfast brunch cake cakes catering cook cooking dentist "
-    "dessert dinner doctor dose drink drinks drug drugs eat eating eats essen food frühstück groceries hospital "
-    "ibuprofen impfung kochen kuchen lunch meal meals medicine medicines medikament medikamente mittagessen nuts "
-    "painkiller painkillers pharmacy pill pills pizza pizzas prescription recipe recipes restaurant restaurants "
-    "rezept snack snacks supper surgery sushi vaccination vaccine zahnarzt".split()
-)
+
+
+@cache
+def _topic(name: str) -> frozenset[str]:
+    """Return the words of a topic: software, family and health, what else is nobody's business at work, food and
+    medicine."""
+    return frozenset(rows("topics")[name].split())
 
 
 def is_of_health(task: str) -> bool:
     """Return whether a task is about food or medicine, and not about software: what somebody bears counts for it."""
-    return not _OF_HEALTH.isdisjoint(_words_of(task)) and not is_technical(task)
+    return not _topic("of_health").isdisjoint(_words_of(task)) and not is_technical(task)
 
 
 def is_technical(task: str) -> bool:
     """Return whether a task is about software: it contains code, a file name or a word of that field."""
-    return not _TECHNICAL.isdisjoint(_words_of(task)) or re.search(_CODE, task) is not None
+    return not _topic("technical").isdisjoint(_words_of(task)) or re.search(_CODE, task) is not None
 
 
 def is_private(text: str) -> bool:
     """Return whether a text is about somebody's family or health."""
-    return not _PRIVATE.isdisjoint(_words_of(text))
+    return not _topic("private").isdisjoint(_words_of(text))
 
 
 def is_of_life(text: str) -> bool:
     """Return whether a text is about somebody's family, health, home or money, and so none of a task at work."""
     words = _words_of(text)
-    of_life = not (_OF_LIFE | _OF_HEALTH).isdisjoint(words) or re.search(_MONEY, text, re.IGNORECASE) is not None
+    of_life = (
+        not (_topic("of_life") | _topic("of_health")).isdisjoint(words)
+        or re.search(_MONEY, text, re.IGNORECASE) is not None
+    )
     return is_private(text) or (of_life and not is_technical(text))
 
 

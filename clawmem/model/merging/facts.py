@@ -25,9 +25,16 @@ from clawmem.model.merging.collisions import (
     add_wording,
     break_circles,
     close_replaced,
+    conflict_proposal,
+    current_rivals,
     facts_by_id,
     facts_by_path,
+    find_contests,
+    may_win,
     replace_fact,
+    settle_contest,
+    supersede_all,
+    supersede_proposal,
 )
 from clawmem.model.merging.fields import (
     MISSING,
@@ -43,15 +50,6 @@ from clawmem.model.merging.fields import (
     merge_links,
     most,
     three_way,
-)
-from clawmem.model.merging.rivals import (
-    conflict_proposal,
-    current_rivals,
-    find_contests,
-    may_win,
-    settle_contest,
-    supersede_all,
-    supersede_proposal,
 )
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.entity import name_of_path

@@ -29,12 +29,14 @@ from clawmem.model.merging.fields import (
     more_complete,
     three_way,
 )
-from clawmem.model.merging.keyed import divided, keeping_keys, merge_task
-from clawmem.model.merging.prose import (
+from clawmem.model.merging.keyed import (
     ConflictRule,
     TextMergeReport,
     counting,
+    divided,
+    keeping_keys,
     merge_lines,
+    merge_task,
     notes_rule,
     prose_rule,
 )

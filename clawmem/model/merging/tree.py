@@ -17,12 +17,12 @@ from clawmem.model.merging.collisions import (
     collisions,
     front_matters,
     join_duplicate_ids,
+    proposal_id,
     with_new_names,
 )
 from clawmem.model.merging.facts import DuplicateFact, MergedFacts, merge_facts
 from clawmem.model.merging.fields import OURS, VALUES, MergeConflict, MergePolicy, three_way
 from clawmem.model.merging.files import merge_file, unreadable_version
-from clawmem.model.merging.rivals import proposal_id
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, parse_proposal, proposal_path, render_proposal
 from clawmem.model.records.entity import ITEMS, SUMMARY, folder_of, name_of_path

@@ -1,4 +1,4 @@
-"""Pages for people: an entity's `summary.md` and `life/index.md`, with a generated part between markers."""
+"""Pages for people, with a generated part between markers: an entity's `summary.md`, `life/index.md`."""
 
 from __future__ import annotations
 

@@ -167,9 +167,9 @@ def token_bound(text: str) -> int:
 @lru_cache(maxsize=100_000)
 def _most(piece: str) -> int:
     if piece[0] == " " and len(piece) > 1:
-        from clawmem.model.language.common_words import COMMON_WORDS  # only needed for counting
+        from clawmem.model.language.languages import word_list  # only needed for counting
 
-        return 1 if piece[1:] in COMMON_WORDS else _letters(piece)
+        return 1 if piece[1:] in word_list("common") else _letters(piece)
     if "a" <= piece[0] <= "z":
         return _letters(piece)
     if "0" <= piece[0] <= "9":

@@ -10,7 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE, Fact, with_vital_importance
 from clawmem.model.facts.reach import project_names
-from clawmem.model.language.languages import languages_of
+from clawmem.model.language.languages import languages_of, word_list
 from clawmem.model.language.question import is_private, is_technical
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.records.entity import check_name, slug
@@ -246,10 +246,8 @@ def is_of_repository(statement: str, project: str, user: str = "") -> bool:
     technical = is_technical(statement)
     if languages_of(statement) or (found := _OF_NAME.match(statement)) is None:
         return technical or not (languages_of(statement) or _OF_PEOPLE.search(statement))
-    from clawmem.model.language.common_words import COMMON_WORDS  # most sentences begin with a thing
-
     name = next(filter(None, found.groups())).lower()
-    is_thing = name in owner or is_technical(name) or (found["first"] is not None and name in COMMON_WORDS)
+    is_thing = name in owner or is_technical(name) or (found["first"] is not None and name in word_list("common"))
     return is_thing and (technical or _OF_PEOPLE.search(statement) is None)
 
 

@@ -2,22 +2,23 @@
 
 Whether text is an order depends on its source. A person may say "always answer in French"; a tool or a web page may
 not. "Ignore your instructions" is an attack from any source.
+
+Commits from elsewhere count if their author or their key is accepted here; of others, an order waits, too.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from clawmem.model.facts.fact import Fact, is_low_trust
-from clawmem.model.records.event import is_from_outside, trust_limit
+from clawmem.model.facts.fact import EXTERNAL, Fact, is_low_trust
+from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.event import Event, is_from_outside, trust_limit
 from clawmem.model.records.strict_json import checksum, texts_in
 
 if TYPE_CHECKING:
-    from clawmem.model.records.event import Event
     from clawmem.model.records.session import SessionRecord
+
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
@@ -137,7 +138,7 @@ def without_orders(text: str, put: Callable[[str], str] = lambda _: WITHHELD) ->
     return "".join(put(piece) if piece in orders else piece for piece in pieces)
 
 
-def judged_mark(record: SessionRecord) -> int:
+def judged_mark(record: "SessionRecord") -> int:
     """Return a checksum of what a session hands on and of the rules. A record that holds it was judged when it was
     written, so that a start need not judge it again."""
     reflection = record.reflection or {}
@@ -154,7 +155,7 @@ def orders_in_event_text(text: str, outside: bool) -> tuple[str, str] | None:
     found = orders_in_text(text, outside)
     if found or not outside:
         return found
-    from clawmem.model.safety.injection.duty import find_obligation
+    from clawmem.model.safety.injection.mood import find_obligation
 
     obligation = find_obligation(text)
     return ("lays-a-duty", obligation) if obligation else None
@@ -197,3 +198,75 @@ def without_approval(fact: Fact) -> Fact:
         return fact
     kept = {key: value for key, value in (fact.metadata or {}).items() if key != MARK}
     return fact._replace(metadata=kept or None)
+
+
+APPROVAL, ORDER = "approval", "order"
+
+
+class Signature(NamedTuple):
+    """A commit's author (`Name <email>`), and the key fingerprint of its valid signature, or ''."""
+
+    author: str
+    key: str = ""
+
+
+class Acceptance(NamedTuple):
+    """What a person accepted on this machine: patterns for author names and addresses, and key fingerprints."""
+
+    authors: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+def accepts(commit: Signature, accepted: Acceptance) -> bool:
+    """Return whether a commit from elsewhere counts like one of this machine."""
+    from fnmatch import fnmatchcase  # rarely needed
+
+    if commit.key and commit.key in accepted.keys:
+        return True
+    name, _, rest = commit.author.partition(" <")
+    forms = (commit.author, name, rest.removesuffix(">"))
+    return any(fnmatchcase(form.lower(), author.lower()) for form in forms for author in accepted.authors)
+
+
+def read_acceptance(value: Any) -> Acceptance:
+    """Read the acceptance from parsed data of this machine; invalid data accepts nothing."""
+    record = value if isinstance(value, Mapping) else {}
+    authors, keys = (record.get(name) for name in Acceptance._fields)
+    return Acceptance(_patterns(authors), _patterns(keys))
+
+
+def acceptance_checksum(accepted: Acceptance) -> int:
+    """Return a number that changes with the acceptance and with the rules for quarantine."""
+    return checksum(RULES, "\n".join(accepted.authors), "\n".join(accepted.keys))
+
+
+def stake_in(fact: Fact) -> str | None:
+    """Return which part of a fact must come from an accepted commit, or None for an ordinary fact.
+
+    It is the approval that lifts a quarantine or the label of an agent's lesson, or a user's statement that reads as an
+    order to an agent.
+    """
+    if fact.category == "lesson" and fact.trust == "agent":
+        return APPROVAL if is_approved(fact) else None
+    if is_low_trust(fact.trust):
+        return APPROVAL if is_approved(fact) and orders_in(fact) else None
+    if fact.trust in (None, "user") and orders_in_text(fact.fact, outside=True):
+        return ORDER
+    return None
+
+
+def as_served(fact: Fact, stake: str | None) -> Fact:
+    """Return a fact as it is served when its `stake` came from a commit that is not accepted.
+
+    An approval is removed. An order is labelled as coming from outside, and a forged one is quarantined.
+    """
+    if stake is None or stake_in(fact) != stake:
+        return fact
+    if stake == APPROVAL:
+        return without_approval(fact)
+    outsider = fact._replace(trust=EXTERNAL)
+    return outsider if orders_in_text(fact.fact, outside=False) else with_approval(outsider, "", "")
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    return tuple(text for text in value if isinstance(text, str) and text) if isinstance(value, list) else ()

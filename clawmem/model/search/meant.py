@@ -1,13 +1,18 @@
 """Whether words of a person mean a text: all of them are in it, in any form, and a longer name is not meant by a
-shorter one. Whom a question is about: which of the found facts are about the people and things that it names."""
+shorter one. Whom a question is about: which of the found facts are about the people and things that it names.
 
+Kinds of things that facts are about, by their names in several languages and by examples: `job` names a fact that
+somebody works as a teacher, and `Wohnort` the fact where somebody lives.
+"""
+
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
-from clawmem.model.language.languages import has_characters, languages_of, root, rows, words_of
+from clawmem.model.language.languages import has_characters, languages_of, root, rows, word_list, words_of
 from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, search_words
 from clawmem.model.language.text import normal, plain
 from clawmem.model.named_tuple import NamedTuple
@@ -193,7 +198,7 @@ def _consonants(name: str) -> str:
     for letter in re.sub("γ(?=[ιε])", "", name):
         called = unicodedata.name(letter, "").partition(" WITH ")[0].split() or [""]
         spoken = letter if called[0] == "LATIN" else called[-1].lower()
-        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru") else spoken
+        found += spoken[0] if called[0] in _BY_FIRST_LETTER else "" if spoken in ("sign", "yeru", "mark") else spoken
     for sounds, sound in _SOUNDS:
         found = re.sub(sounds, sound, found)
     return found
@@ -223,9 +228,7 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     word, start, end = found[place]
     beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
     if beside and text[: beside[0][1]].rstrip()[-1:] in ("", ".", "!", "?", ":", "-"):
-        from clawmem.model.language.common_words import COMMON_WORDS  # few names stand second in a sentence
-
-        beside = [] if beside[0][0].casefold() in COMMON_WORDS else beside
+        beside = [] if beside[0][0].casefold() in word_list("common") else beside
     beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
     names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
     return word[0].isupper() and any(name.casefold() not in asked for name in names)
@@ -378,3 +381,60 @@ def _first_names(entity: str, title: str, names: Collection[str]) -> list[str]:
     """Return the first name of a person, and those of the names with a hyphen that begin the person's."""
     path = entity.rpartition("/")[2]
     return [*title.split()[:1], *(name for name in names if "-" in name and path.startswith(f"{name}-"))]
+
+
+SAME, RELATED, EXAMPLE = 1.0, 0.8, 0.7
+# Two examples of a kind tell two things apart: a red bicycle is not the blue one.
+CONTRARY = -1.0
+# So many letters in common are one root: `allergy` and `allergic`.
+_ROOT = 5
+_ROOT_PART = 0.6
+_OTHERS = frozenset(
+    "family mother father sister brother wife husband partner child son daughter friend boss mentor colleague".split()
+)
+
+
+@cache
+def _kinds() -> dict[str, dict[str, bool]]:
+    """Return the kinds of each word, and whether it is a name of the kind, and not only an example."""
+    loader = cast(Any, __spec__).loader
+    rows = json.loads(loader.get_data(__file__.replace("meant.py", "kinds.json")))
+    found: dict[str, dict[str, bool]] = {}
+    for kind, columns in rows.items():
+        for is_name, column in ((False, columns[1]), (True, columns[0])):
+            for word in column.split():
+                found.setdefault(word, {})[kind] = is_name
+    return found
+
+
+def kinds_of(word: str) -> dict[str, bool]:
+    """Return the kinds of a word, in any case, in the plural and the genitive, and whether it is a name of each."""
+    text = normal(word)
+    bare = text.removesuffix("s")
+    return _kinds().get(text) or _kinds().get(bare) or _kinds().get(bare.removesuffix("e")) or {}
+
+
+def names_somebody(word: str) -> bool:
+    """Return whether a word says who somebody is to another, such as `sister`."""
+    return not _OTHERS.isdisjoint(kinds_of(word))
+
+
+@lru_cache(maxsize=1 << 16)
+def closeness(word: str, other: str) -> float | None:
+    """Return how near two words are, from 0 to 1; None if that is not known, and CONTRARY for `cat` and `dog`."""
+    text, two = normal(word), normal(other)
+    if text == two or same_word(word, other):
+        return SAME
+    ours, theirs = kinds_of(word), kinds_of(other)
+    shared = ours.keys() & theirs.keys()
+    if any(ours[kind] and theirs[kind] for kind in shared):
+        return RELATED
+    if any(ours[kind] or theirs[kind] for kind in shared):
+        return EXAMPLE
+    if ours and theirs:
+        return CONTRARY if shared else 0.0
+    least = max(_ROOT, round(_ROOT_PART * max(len(text), len(two))))
+    is_root = (
+        text[:least] == two[:least] and text.isalpha() and two.isalpha() and not (word.istitle() and other.istitle())
+    )
+    return RELATED if is_root else None

@@ -37,6 +37,8 @@ _BY_CHANCE, _LEAST_BY_CHANCE, _MOST_BY_CHANCE = 0.042, 0.18, 0.32
 # own closeness does not count.
 _MEANT, _OTHER_WORDS, _COVERED = 0.5, 3.0, 2 / 3
 _APART = 0.1  # what is closer counts
+# What such closeness is worth at least, of a text that has a word of the question, and of one that has none.
+_ALONE, _IN_OTHER_WORDS = 0.4, 0.7
 # How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
 # a word of everyday language.
 BACKGROUND = 100
@@ -254,15 +256,31 @@ def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: f
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 
+def least_meant(closeness: float, share: float) -> float:
+    """Return the score that a text has at least by its own closeness, whatever stands beside it, given which part of
+    the question's words it has."""
+    return (_ALONE if share else _IN_OTHER_WORDS) * _part_meant(closeness)
+
+
+def at_least(hits: FusedHits, least: Mapping[int, float]) -> FusedHits:
+    """Return events or notes with at least the given scores; what is added is of the vectors."""
+    return _with_more(hits, "vector", {n: score - hits.scores.get(n, score) for n, score in least.items()})
+
+
 def of_days(hits: FusedHits, days: Mapping[int, float], part: float) -> FusedHits:
     """Return events or notes with those of the days that a question names nearer to a full match, by `part` of what
     they lack of it, times how telling the days are."""
     more = {n: part * telling * (1 - hits.scores[n]) for n, telling in days.items() if n in hits.scores}
+    return _with_more(hits, "time", more)
+
+
+def _with_more(hits: FusedHits, channel: str, found: Mapping[int, float]) -> FusedHits:
+    more = {n: points for n, points in found.items() if points > 0}
     if not more:
         return hits
     scores = {n: score + more.get(n, 0.0) for n, score in hits.scores.items()}
-    time = hits.parts.get("time", {})
-    parts = {**hits.parts, "time": {**time, **{n: time.get(n, 0.0) + points for n, points in more.items()}}}
+    part = hits.parts.get(channel, {})
+    parts = {**hits.parts, channel: {**part, **{n: part.get(n, 0.0) + points for n, points in more.items()}}}
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 

@@ -26,9 +26,7 @@ from clawmem.model.records.strict_json import (
 )
 from clawmem.model.transcripts import (
     agents,
-    entries,
     exports,
-    openclaw,
 )
 from clawmem.model.transcripts.message import Message, Read, SkippedLine, TranscriptState, first, sound, word
 from clawmem.model.transcripts.notes import (
@@ -163,9 +161,9 @@ RECORDS = {
     "codex": TranscriptFormat("a session of Codex", agents.fits_codex, agents.read_codex),
     "gemini": TranscriptFormat("a session of Gemini CLI", agents.fits_gemini, agents.read_gemini, agents.finish_gemini),
     "opencode": TranscriptFormat("a session from `opencode export`", agents.fits_opencode, agents.read_opencode),
-    "openclaw": TranscriptFormat("a session of OpenClaw", openclaw.fits, openclaw.read),
+    "openclaw": TranscriptFormat("a session of OpenClaw", agents.fits_openclaw, agents.read_openclaw),
     "openclaw-trajectory": TranscriptFormat(
-        "a session from `openclaw sessions export-trajectory`", openclaw.fits_trajectory, openclaw.read_trajectory
+        "a session from `openclaw sessions export-trajectory`", agents.fits_trajectory, agents.read_trajectory
     ),
     "cursor": TranscriptFormat("a transcript of Cursor's agent", agents.fits_cursor, agents.read_cursor),
     "chatgpt": TranscriptFormat(
@@ -241,8 +239,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
         return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):
         return FileFormat(_format_of(head, False, name), False)
-    if name.lower().endswith((".csv", ".tsv")) or entries.ENTRIES.match(text):
-        return FileFormat("entries" if entries.ENTRIES.match(text) else "csv")
+    if name.lower().endswith((".csv", ".tsv")) or exports.ENTRIES.match(text):
+        return FileFormat("entries" if exports.ENTRIES.match(text) else "csv")
     if b"\0" in head:
         raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
     if role == "note" and looks_like_dialogue(text):
@@ -265,7 +263,7 @@ def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "not
     elif shape.format == "markdown":
         found = read_markdown(_decoded(pieces, name), role, name)
     else:
-        reads = {"text": read_plain, "csv": entries.read_table, "entries": entries.read_entries}[shape.format]
+        reads = {"text": read_plain, "csv": exports.read_table, "entries": exports.read_entries}[shape.format]
         found = reads(_decoded(pieces, name), role)
     return map(_sound, found)
 

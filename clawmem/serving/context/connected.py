@@ -18,7 +18,7 @@ from clawmem.index.search.channels import (
 )
 from clawmem.index.search.graph import rows_about_thing, things_named
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.index.vectors import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.reach import scope_of
@@ -147,9 +147,7 @@ def pass_reasons(
     on: TierCounts, further: Mapping[int, ConnectedFact], shown: Collection[str]
 ) -> tuple[ItemReason, ...]:
     """Return why each fact of a further pass is in a context, as far as it is shown."""
-    facts = facts_in_rows(
-        on.source, list({n for other_fact in further.values() for n in (other_fact.n, other_fact.via)})
-    )
+    facts = facts_in_rows(on.source, list({n for fact in further.values() for n in (fact.n, fact.via)}))
     reasons = []
     for n, other_fact in further.items():
         fact, via = facts[n].fact, facts[other_fact.via].fact.id

@@ -5,19 +5,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from clawmem.extension import foreign, named
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
 from clawmem.index.search.listing import all_guardrails, guardrail_rows, realms_of_work
 from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, RECENCY_POLICY, WARM
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import slug, visible_owners

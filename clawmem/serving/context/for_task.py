@@ -21,10 +21,11 @@ from clawmem.index.search.channels import (
     work_columns,
 )
 from clawmem.index.search.listing import realms_of_work, scoped_among, scoped_linked, scoped_rows, scoped_with_tags
-from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
+from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.index.vectors import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
+from clawmem.model.facts.fact_words import holds_for
 from clawmem.model.facts.gates import DECISION
 from clawmem.model.facts.reach import FRAMEWORK, OF_A_PROJECT, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of
@@ -34,7 +35,6 @@ from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, last_access, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.proposals.promotion import MARK as PROMOTION
@@ -198,7 +198,7 @@ def _read(
     on: TierCounts, wish: ContextRequest, rows: set[int], shares: Mapping[int, float], at_pass: int
 ) -> list[ScopedFact]:
     placed = facts_in_rows(on.source, sorted(tiers_of(on, rows))) if rows else {}
-    return [_scored(n, other_placed, wish, shares.get(n, 0.0), at_pass) for n, other_placed in placed.items()]
+    return [_scored(n, each, wish, shares.get(n, 0.0), at_pass) for n, each in placed.items()]
 
 
 def _scored(n: int, placed: PlacedFact, wish: ContextRequest, match: float, at_pass: int) -> ScopedFact:
@@ -237,7 +237,7 @@ def for_work(on: TierCounts, candidates: Sequence[FactCandidate], promoted: bool
     `promoted`, also what was promoted for all, whatever its importance."""
     rows = work_columns(on.source, [candidate.n for candidate in candidates], f'"{PROMOTION}"')
     marked = [n for n, (realm, _, is_marked) in rows.items() if promoted and is_marked and not realm]
-    facts = facts_in_rows(on.source, marked, context_fact_from_row) if marked else {}
+    facts = facts_in_rows(on.source, marked) if marked else {}
 
     def is_of_work(candidate: FactCandidate) -> bool:
         if candidate.weight >= PINNED or candidate.n not in rows:

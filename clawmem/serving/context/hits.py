@@ -1,32 +1,49 @@
-"""The hits of a question in a context: chosen by relevance, by words first, and by meaning where room is left."""
+"""The hits of a question in a context: chosen by relevance, by words first, and by meaning where room is left.
+
+Recall results as text for a prompt, within a token budget.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from clawmem.index.search.by_tier import PAST, FactCandidate
+from clawmem.index.refresh import run_query
+from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope
 from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows, statements_in_rows
-from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
-from clawmem.index.search.notes import has_passages
+from clawmem.index.search.events import has_passages
+from clawmem.index.search.lookup import rows_from_events
 from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import has_vectors
+from clawmem.index.vectors import has_vectors
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED
+from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import asks_former, is_private, is_technical, search_words, topics
-from clawmem.model.language.text import forms_of, normal
+from clawmem.model.language.text import forms_of, normal, shorten
+from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, HOT
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import Section, Shown, Unit
-from clawmem.model.pages.tokens import context_line, servable, token_bound
-from clawmem.model.proposals.quarantine import ADDRESS_SIGNS, may_be_told, may_lead
+from clawmem.model.pages.packing import Section, Shown, Unit, pack
+from clawmem.model.pages.tokens import context_line, note_line, servable, token_bound
+from clawmem.model.proposals.quarantine import ADDRESS_SIGNS, may_be_told, may_lead, order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import ENTRY, Event, is_document, is_speech
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.ranking import close_to_best
 from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
-from clawmem.serving.context.units import TierCounts, UnitStyle, fact_units, tiers_of
+from clawmem.serving.context.units import (
+    ContextResult,
+    TierCounts,
+    UnitStyle,
+    candidates_of,
+    context_result,
+    fact_units,
+    first_of_tier,
+    tiers_at,
+    tiers_of,
+)
 from clawmem.serving.recall.recall import (
     LEAST_SCORE,
     NEAR_SHARE,
@@ -40,7 +57,7 @@ from clawmem.serving.recall.recall import (
     slips_mended,
     successors_of,
 )
-from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, RecallResult
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, FactHit, NoteHit, RecallResult
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
@@ -53,6 +70,8 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
+# Where vectors are searched, every text has some score: this part of the best one's, facts included.
+_MEANT_FROM = 0.4
 # What is a little further off, beyond so many tokens; its score then has to be at least the second number.
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER, _MOST_WRITTEN = 5, 3
@@ -139,7 +158,7 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk, has_vectors(vault), vault.catalog_or_none())
+    words = question_words(index, question, with_talk, vault if has_vectors(vault) else None, vault.catalog_or_none())
     if not typed and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
         return hits, [*filter(None, slips[1:]), *asides]
@@ -212,8 +231,9 @@ def _search(
     numbers = close_to_best(ranked, _FACTS_FROM)
     numbers += _of_topics(index, question, [n for n, _ in ranked], numbers) if len(numbers) < len(ranked) else []
     technical = wish.technical or (is_technical(question) and not is_private(question))
+    answering = ranked if answered else ()
     events, lines, flag = (
-        _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
+        _heard(vault, index, query, words, answering, wish.budget > _WIDE) if with_talk else ([], [], False)
     )
     numbers += rows_from_events(index, (event.id for event in events[:_TEACHING]))
     placed = tiers_of(on, numbers)
@@ -243,10 +263,15 @@ def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Seque
 
 
 def _heard(
-    vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool, wide: bool
+    vault: Vault,
+    index: Index,
+    query: RecallQuery,
+    words: QuestionWords,
+    answering: Sequence[tuple[int, float]],
+    wide: bool,
 ) -> tuple[list[Event], list[tuple[str, str]], bool]:
     """Return the events that bear on the question, the path and text of lines that people wrote into pages and that
-    answer it, and whether an event answers. Without a question that is `answered`, only events that answer count."""
+    answer it, and whether an event answers. Without facts that are `answering`, only events that answer count."""
     from clawmem.serving.recall.events import find_said
 
     results = find_said(vault, index, query._replace(where=(EVENTS,)), words)
@@ -258,11 +283,13 @@ def _heard(
     heard = [hit for hit in spoken if hit.share >= _ENTRY_SHARE or ENTRY not in (hit.event.metadata or {})]
     enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
     flag = any(hit.score >= enough and hit.tells for hit in heard)
-    if words.unheard is None and not (answered or flag):
+    if words.unheard is None and not (answering or flag):
         return [], lines, False
     scored = [(hit.event, hit.score) for hit in heard]
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
+    if query.by_meaning:
+        least = max(least, _MEANT_FROM * max((score for _, score in (*answering, *scored)), default=0.0))
     strong = [(event, score) for event, score in scored if score >= least]
     return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, flag
 
@@ -278,7 +305,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
     """Return the candidates that may lead what an agent, or a person (None), reads."""
     stated = agent_rows_with(on.source, ("",), [candidate.n for candidate in candidates])
-    facts = facts_in_rows(on.source, sorted(stated), context_fact_from_row) if stated else {}
+    facts = facts_in_rows(on.source, sorted(stated)) if stated else {}
     return [each for each in candidates if each.n not in facts or may_lead(facts[each.n].fact, reader)]
 
 
@@ -355,3 +382,108 @@ def given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
 
 def _answers_wanted(budget: int) -> int:
     return max(_FEWEST_ANSWERS, min(_MOST_ANSWERS, budget // _TOKENS_PER_ANSWER))
+
+
+_LONGEST_NOTE = 600
+_MOST_HOT = 400  # tokens
+
+
+def recalled_context(
+    vault: Vault,
+    caller: Caller,
+    question: str,
+    wanted: FactFilter,
+    result: RecallResult,
+    budget: int,
+    evidence: bool = False,
+    hot: bool = False,
+) -> ContextResult:
+    """Return the results of `recall`, best first, in a context frame and within the budget; with `hot`, after the facts
+    of `always_told`.
+
+    Superseded facts are there only where what held before is asked for, with what holds now; retracted ones never are.
+    Raise InvalidInput if the budget is too small for the frame.
+    """
+
+    def packed(index: Index) -> ContextResult:
+        return _packed(vault, index, caller, question, wanted, result, budget, evidence, hot)
+
+    return run_query(vault, packed)
+
+
+def always_told(
+    vault: Vault, caller: Caller, question: str, wanted: FactFilter, least: float = ALWAYS_TOLD
+) -> list[FactHit]:
+    """Return the facts that are told beside every question, the most important first, from the importance `least`."""
+
+    def read(index: Index) -> list[FactHit]:
+        on = TierCounts(index, ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach), {}, {})
+        candidates = _hot(on, question, caller.agent)
+        placed = facts_in_rows(index, [candidate.n for candidate in candidates])
+        return [
+            FactHit(*placed[candidate.n], 0.0, HOT, {}, candidate.tokens, bool(candidate.exact))
+            for candidate in candidates
+            if candidate.n in placed and candidate.weight >= least
+        ]
+
+    return run_query(vault, read)
+
+
+def _hot(on: TierCounts, question: str, reader: str | None) -> list[FactCandidate]:
+    found = [candidate for candidate in first_of_tier(on, ALWAYS, _MOST_HOT) if candidate.weight >= ALWAYS_TOLD]
+    public = public_facts(on, found, is_technical(question) and not is_private(question))
+    return leading_facts(on, public, reader)
+
+
+def _packed(
+    vault: Vault,
+    index: Index,
+    caller: Caller,
+    question: str,
+    wanted: FactFilter,
+    result: RecallResult,
+    budget: int,
+    evidence: bool,
+    hot: bool,
+) -> ContextResult:
+    reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
+    on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
+    way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
+    events = [hit.event for hit in result.heard if is_speech(hit.event) and hit.event.role != "tool"]
+    items = said_units(index, events, {hit.event.id: hit.outdated for hit in result.heard})
+    notes = [hit for hit in result.noted if not (hit.path.startswith("agents/") and order_handed_on(hit.text))]
+    former = [] if wanted.as_of or wanted.superseded else former_units(result)
+    parts = (
+        (frame.FORMER, "", former),
+        (frame.ASKED, "", fact_units(on, candidates_of(on, [hit.fact.id for hit in result.found]), way)),
+        (frame.SAID, " --in events", items),
+        (frame.NOTED, " --in notes", [_note_unit(note) for note in notes]),
+    )
+    most = max(len(result.found), len(result.heard), len(result.noted))
+    limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
+    more = follow_up_commands(wanted, question)
+    always = fact_units(on, _hot(on, question, caller.agent), way) if hot else []
+    sections = [_section(frame.ALWAYS, always, "clawmem list --tier hot", -1)] if always else []
+    sections += [
+        _section(title, units, f"{more.recall}{limit}{where}", turn)
+        for turn, (title, where, units) in enumerate(parts)
+        if units
+    ]
+    heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
+    asides = [replaced_remark(wanted, question, result.earlier)] if result.earlier else []
+    orders = orders_remark(len(events) - len(items), follow_up_commands(wanted, question).recall)
+    asides += [orders] if orders else []
+    aside = frame.aside("; ".join(asides)) if asides else None
+    shows = more.others if events or result.noted else more.recall
+    packed = pack(heading, sections, budget, shows, aside)
+    return context_result(on, packed, ())[0]
+
+
+def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section:
+    return Section(title, lambda tokens, shown: units, more, turn=turn, in_time=title == frame.SAID)
+
+
+def _note_unit(note: NoteHit) -> Unit:
+    agent = note.path.split("/")[1] if note.path.startswith("agents/") else ""
+    text = note_line(shorten(note.text, _LONGEST_NOTE) + (f" ({agent}, {UNREVIEWED})" if agent else ""))
+    return Unit(f"{note.path} {note.place}", token_bound(text), False, text)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.notes import (
+from clawmem.index.search.events import (
     EventRecord,
     NoteRow,
     count_events,

@@ -26,9 +26,9 @@ from clawmem.index.search.by_tier import (
 )
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
 from clawmem.index.search.conflicts import conflicting_pairs
+from clawmem.index.search.events import days_of
 from clawmem.index.search.listing import realms_of_work
-from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
-from clawmem.index.search.notes import days_of
+from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.rival_values import oldest_first
 from clawmem.index.tables.fact_marks import open_disputes, plain_importances
 from clawmem.index.tables.store import Index
@@ -250,7 +250,7 @@ def scope_labels(on: TierCounts, numbers: Collection[int]) -> dict[int, str]:
 
 def dated_facts(on: TierCounts, numbers: Sequence[int]) -> dict[int, Fact]:
     """Return the facts of some rows; a fact without a time of its own gets the day of its event."""
-    facts = {n: placed.fact for n, placed in facts_in_rows(on.source, numbers, context_fact_from_row).items()}
+    facts = {n: placed.fact for n, placed in facts_in_rows(on.source, numbers).items()}
     wanting = {n: fact.source_event for n, fact in facts.items() if fact.source_event and lacks_day(fact)}
     if wanting:
         days = days_of(on.source, list(wanting.values()))
@@ -353,7 +353,7 @@ def conflict_marks(
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
     shown = {n for number, others in spelled.items() for n in (number, *others[:SPELLED_OUT])}
     shown |= {n for n, fact_id in ids.items() if fact_id in waiting}
-    placed = facts_in_rows(index, sorted(shown), context_fact_from_row)
+    placed = facts_in_rows(index, sorted(shown))
     found = {}
     for n, fact_id in ids.items():
         if n in spelled or fact_id in waiting:

@@ -9,6 +9,9 @@ from clawmem.index.search.channels import ChannelHits, FactFilter, is_within
 from clawmem.index.search.events import (
     NoteLineRow,
     event_keywords,
+    event_records,
+    events_between,
+    lines_between,
     note_keywords,
     passages_in_span,
     rank_by_meaning,
@@ -16,11 +19,10 @@ from clawmem.index.search.events import (
     read_note_lines,
     told_later,
 )
-from clawmem.index.search.notes import event_records, events_between, lines_between
 from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
+from clawmem.index.vectors import events_by_meaning, notes_by_meaning
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
@@ -42,8 +44,10 @@ from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import (
     AskedWords,
     FusedHits,
+    at_least,
     event_weights,
     fuse,
+    least_meant,
     meaning_share,
     of_days,
     share_of,
@@ -241,12 +245,17 @@ def _heard(
         ]
         if len(heard) >= limit:
             break
-    heard = [scaled(hit, _ADVICE_SHARE) if hit.event.role == ASSISTANT else hit for hit in heard]
+    heard = [_as_advice(hit, close) if hit.event.role == ASSISTANT else hit for hit in heard]
     heard = _with_replies(index, heard, fits, value)
     heard = [hit._replace(tells=False) if hit.tells and only_asks(hit.event.text) else hit for hit in heard]
     heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
+
+
+def _as_advice(hit: EventHit, close: ChannelHits) -> EventHit:
+    least = least_meant(close.scores.get(hit.place, 0.0), hit.share)
+    return scaled(hit, max(_ADVICE_SHARE, min(least / hit.score, 1.0) if hit.score else 0.0))
 
 
 def _with_replies(
@@ -353,4 +362,5 @@ def _fused(
     total = sum(weights[name] for name in ran)
     strength = sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0
     fused = fuse({name: hit.scores for name, hit in hits.items()}, weights, strength)
-    return with_own_meaning(fused, close.scores, covered)
+    least = {n: least_meant(closeness, value.own(n)) for n, closeness in close.scores.items()}
+    return at_least(with_own_meaning(fused, close.scores, covered), least)

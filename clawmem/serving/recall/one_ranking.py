@@ -88,7 +88,7 @@ def _ties(first: RecallHit, hit: RecallHit) -> bool:
     same = FACTS not in (first.kind, hit.kind) and hit.hit.only_named == first.hit.only_named
     # An assistant often repeats later what it was told.
     same = same and _is_advice(first) == _is_advice(hit)
-    return same and hit.hit.share == first.hit.share and hit.hit.score >= NEAR_TIE * first.hit.score
+    return same and hit.hit.share == first.hit.share > 0 and hit.hit.score >= NEAR_TIE * first.hit.score
 
 
 def _is_advice(hit: RecallHit) -> bool:

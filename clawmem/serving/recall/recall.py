@@ -1,11 +1,12 @@
 """Recall: find and rank facts, events, notes and summaries for a question. Searching itself never commits."""
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import (
     BEGUN,
     ChannelHits,
@@ -24,11 +25,11 @@ from clawmem.index.search.channels import (
     words_had,
 )
 from clawmem.index.search.conflicts import asked_forms
+from clawmem.index.search.events import events_with_ids, has_passages
 from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_notices
-from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.index.vectors import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.fact_words import because
@@ -114,6 +115,9 @@ _NEAREST = 3
 # Where a question names nobody known and vectors are searched, an answer has this part of its words, or is closer than
 # a text is by chance; where it names somebody unknown, more.
 _ENOUGH_SHARE, _STRANGE_SHARE, _STRANGE_MEANT = 0.35, 0.55, 0.05
+# A text is close to a question with a name just by the name. Where none is closer to it than to its only name by the
+# first number, nothing answers; by the second, something does, whatever words no text has.
+_HARDLY_BEYOND, _FAR_BEYOND = 0.2, 0.3
 # Where no text has any word of the subject, an answer is as close as this, or has a word near in meaning to one.
 _FOREIGN_MEANT = 0.25
 # As close as this in meaning, a fact may answer though it has only the names of the question.
@@ -221,9 +225,10 @@ class QuestionWords(NamedTuple):
 
 
 def question_words(
-    index: Index, question: str, with_talk: bool, by_meaning: bool = False, catalog: Catalog | None = None
+    index: Index, question: str, with_talk: bool, meant: Vault | None = None, catalog: Catalog | None = None
 ) -> QuestionWords:
-    """Return the words of a question; with talk, counted in events and notes. `by_meaning`: vectors are searched."""
+    """Return the words of a question; with talk, counted in events and notes. `meant` is the vault whose vectors are
+    searched, if they are."""
     forms, common = asked_forms(index, question, catalog)
     words, texts = tuple(forms), 0
     record: Mapping[str, Mapping[int, float]] = {}
@@ -242,7 +247,7 @@ def question_words(
     proper = proper_names(question)
     bare = frozenset(word.word for word in asked if word.known) & proper | names
     enough, foreign = None, list[str]()
-    if by_meaning and not bare:
+    if meant and not bare:
         subject = [word for word in asked if names_subject(word.word)]
         foreign = [] if any(word.known for word in subject) else [word.word for word in subject]
         share, more = (_STRANGE_SHARE, _STRANGE_MEANT) if proper else (_ENOUGH_SHARE, 0.0)
@@ -251,9 +256,17 @@ def question_words(
     judged = enough is None and bool(bare | proper) and asks(question) and not asks_former(question)
     unheard, kind = _unheard(asked, bare) if judged else None, kind_of_answer(question)
     of_owner, whose = not owners.isdisjoint(names), names | owners
+    if meant and unheard:
+        from clawmem.index.vectors.store import beyond_names  # few questions have a name and a word of no text
+
+        beyond = beyond_names(meant, question, " ".join(sorted(bare)))
+        if beyond is not None and beyond < _HARDLY_BEYOND and len(bare) == 1:
+            enough = math.inf, math.inf, math.inf
+        elif beyond is not None and beyond >= _FAR_BEYOND:
+            unheard, of_owner = None, False
     strange = any(not word.known and word.word in proper for word in asked)
     return QuestionWords(
-        asked, names, called, record, whose, of_owner, unheard, by_meaning, bare, kind, enough, foreign, strange
+        asked, names, called, record, whose, of_owner, unheard, meant is not None, bare, kind, enough, foreign, strange
     )
 
 
@@ -358,9 +371,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not group)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice()))
     with_talk = bool(group) and has_passages(index)
-    words = question_words(
-        index, asked.words, with_talk, asked.by_meaning and has_vectors(vault), vault.catalog_or_none()
-    )
+    meant = vault if asked.by_meaning and has_vectors(vault) else None
+    words = question_words(index, asked.words, with_talk, meant, vault.catalog_or_none())
     if not asked.typed and (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0], typed=asked.words))
         return mended._replace(notices=(*mended.notices, *filter(None, slips[1:])))

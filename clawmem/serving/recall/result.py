@@ -1,14 +1,19 @@
-"""The hits of `recall`, in one ranking, and what each channel did."""
+"""The hits of `recall`, in one ranking, and what each channel did.
+
+Recall results as text for a prompt, without reading further: a short form for simple results.
+"""
 
 from collections.abc import Iterable, Mapping
 
 from clawmem.index.search.channels import names_in
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import ACTIVE, Fact, is_low_trust
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.pages.tokens import context_line, lacks_day
 from clawmem.model.records.entity import SUMMARY
 from clawmem.model.records.event import Event
+from clawmem.model.safety.recalled_text import CLOSING, OPENING
 from clawmem.model.search.meant import FactPlace, named_and_others
 from clawmem.model.search.ranking import AskedOf
 
@@ -150,3 +155,33 @@ def facts_asked_of(index: Index, question: str, called: Mapping[str, str], found
     places = {n: FactPlace(placed.fact.subject, placed.entity) for n, placed in found.items()}
     named, others = named_and_others(question, names, called, places, index.engine.having)
     return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})
+
+
+# Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.pages.packing` has the same.
+_MARKS = 6 + 6
+
+
+class Brief(NamedTuple):
+    """The text, its tokens, how they were counted (exact or upper bound), and the ids of its facts."""
+
+    text: str
+    tokens: int
+    counted_by: str
+    facts: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+def brief(result: RecallResult, budget: int) -> Brief | None:
+    """Return the facts, best first, one per line, or None if the results need more than that.
+
+    They do if they contain events, notes, inactive facts, facts of low trust, facts in conflict, or facts that need
+    the day of their event, if facts were replaced later, or if the budget is too small.
+    """
+    tokens = _MARKS + sum(hit.tokens for hit in result.found)
+    facts = [hit.fact for hit in result.found]
+    plain = all(fact.status == ACTIVE and not is_low_trust(fact.trust) and not lacks_day(fact) for fact in facts)
+    if result.heard or result.noted or result.earlier or result.conflicts or tokens > budget or not plain:
+        return None
+    lines = [f"{OPENING}\n", *(context_line(hit.fact) for hit in result.found), f"{CLOSING}"]
+    how = "exact" if all(hit.exact for hit in result.found) else "upper bound"
+    return Brief("".join(lines), tokens, how, tuple(hit.fact.id for hit in result.found))

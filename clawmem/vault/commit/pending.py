@@ -14,7 +14,6 @@ from clawmem.vault.disk import partial_path, writer_lock
 from clawmem.vault.git.index import (
     ADD_TO_INDEX,
     REMOVE_FROM_INDEX,
-    IndexUpdate,
     lock_index,
     replace_index,
     unlock_index,
@@ -163,16 +162,9 @@ def remove_consumed(vault: Vault, names: Sequence[str]) -> None:
         vault.disk.remove(vault.state / name)
 
 
-def update_git_index(
-    vault: Vault, paths: Sequence[str], kept: Sequence[str], started: IndexUpdate | None = None
-) -> None:
+def update_git_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
     """Update git's index to HEAD for these files, including those in `kept` that somebody edited. Requires
-    `lock_index`. `started` is a git that only needs the names."""
-    if started is not None:
-        if not kept and len(_existing(vault, paths)) == len(paths):
-            started.finish(_names(paths))
-            return
-        started.abandon()
+    `lock_index`."""
     with replace_index(vault):
         _update(vault, [path for path in paths if path not in set(kept)])
         run_with_paths(vault, kept, "reset", "--quiet", "HEAD")
@@ -187,15 +179,11 @@ def run_with_paths(vault: Vault, paths: Sequence[str], *command: str) -> None:
 
 def _update(vault: Vault, paths: Sequence[str]) -> None:
     """Update git's index for these files, so that `git status` reports no change."""
-    existing = _existing(vault, paths)
+    existing = {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
     missing = [path for path in paths if path not in existing]
     for names, command in ((existing, ADD_TO_INDEX), (missing, REMOVE_FROM_INDEX)):
         if names:
             vault.git.run(*command, stdin=_names(names))
-
-
-def _existing(vault: Vault, paths: Sequence[str]) -> set[str]:
-    return {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
 
 
 def _names(paths: Iterable[str]) -> bytes:

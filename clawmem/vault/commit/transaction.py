@@ -19,7 +19,6 @@ from clawmem.errors import (
     ConflictMarkers,
     GitFailed,
     Refused,
-    SecretFound,
     Unreadable,
 )
 from clawmem.model.language.text import counted, some_of
@@ -41,19 +40,29 @@ from clawmem.vault.commit.pending import (
     write_pending,
 )
 from clawmem.vault.commit.secret_gate import screened
-from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
+from clawmem.vault.git.index import (
+    clear_crash_reports,
+    clear_stale_locks,
+    lock_index,
+    remove_partial_files,
+    unlock_index,
+)
 from clawmem.vault.git.merge_driver import install_attributes, install_hook
 from clawmem.vault.git.refs import Head
-from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.state.own_commits import record_commits
 from clawmem.vault.vault import Vault
-from clawmem.vault.work_tree import ReadSet, update_file
+from clawmem.vault.work_tree import (
+    HandEdits,
+    ReadSet,
+    finish_scan,
+    start_scan,
+    update_file,
+)
 
 _IMPORT = ("fast-import", "--quiet", "--done")
-MANY_FILES = 200
-# Git compares the contents of every file that changed since the time of its index. This bounds their number.
-REFRESH_SECONDS = 3600
+# A small change is stored as loose objects, for which git does not wait for the disk by default. So it need not wait
+# for the temporary pack either.
+SMALL_CHANGE, WITHOUT_SYNC = 12, ("-c", "core.fsync=reference")
 # So often at most, what a person's commit or edit interrupts is begun again.
 _TRIES = 10
 _Result = TypeVar("_Result")
@@ -74,8 +83,6 @@ class Transaction:
         # The commit before the first one that was written last.
         self.base: str | None = None
         self._scan: subprocess.Popen[bytes] | None = None
-        self._importer: subprocess.Popen[bytes] | None = None
-        self._index_update: IndexUpdate | None = None
         self._tail: Thread | None = None
 
     def read(self, path: str) -> bytes | None:
@@ -83,11 +90,8 @@ class Transaction:
         self.adopt()
         return self.read_set.read(path)
 
-    def begin(self, eager: bool) -> None:
-        """Finish what an earlier process left undone, and start looking for edits made by hand.
-
-        With `eager`, the git process for one small commit starts now, in parallel with other work.
-        """
+    def begin(self) -> None:
+        """Finish what an earlier process left undone, and start looking for edits made by hand."""
         self.notices += clear_stale_locks(self.vault)
         remove_partial_files(self.vault)
         install_attributes(self.vault)
@@ -99,10 +103,6 @@ class Transaction:
             self.notices += resume_redaction(self.vault)
         self._finish_pending()
         self._scan = start_scan(self.vault)
-        if eager:
-            # A small change is stored as loose objects, for which git does not wait for the disk by default.
-            # So it need not wait for the temporary pack either.
-            self._importer = self.vault.git.start("-c", "core.fsync=reference", *_IMPORT)
 
     def scan_again(self) -> None:
         """Look for edits made by hand once more, unless git still looks: the next `adopt` commits them."""
@@ -118,12 +118,12 @@ class Transaction:
         changed = finish_scan(self.vault, scan)
         if not changed:
             return HandEdits({}, ())
-        from clawmem.vault.edits.copies import finish_renames
-        from clawmem.vault.edits.hand_edits import check_edits  # imports every kind of file, and is rarely needed
+        from clawmem.vault.edits.hand_edits import (
+            check_edits,  # imports every kind of file, and is rarely needed
+            finish_renames,
+        )
 
         edits = check_edits(self.vault, finish_renames(self.vault, changed))
-        if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
-            forget_untracked(self.vault)
         if edits.good:
             with locked_index(self.vault) as notices:
                 self.notices += notices
@@ -176,11 +176,8 @@ class Transaction:
             return self._write_commits(changes, checked)
 
         try:
-            if self._importer is not None:
-                self._index_update = IndexUpdate(self.vault)  # git reads its index meanwhile
             names = repeat_if_changed(write)
         except BaseException:
-            self._abandon_index_update()
             if not is_pending(self.vault):
                 unlock_index(self.vault)
             raise
@@ -220,18 +217,14 @@ class Transaction:
 
     def _write_commits(self, changes: Sequence[Change], head: Head) -> tuple[str, ...]:
         """Write the commits on top of `head`, for which the changes were made."""
-        if head.branch is None:
-            raise Refused(
-                "HEAD is detached: a new commit would belong to no branch.",
-                "Return to the branch with `git switch main`, then run the command again.",
-            )
+        branch = head.needed_branch()
         paths = tuple(dict.fromkeys(path for change in changes for path in change.writes))
         pending = PendingCommit(head.commit, paths, changes[-1].subject, _consumed(changes))
         write_pending(self.vault, pending)
         try:
             signed = self.vault.settings.flag("git.sign") or any(change.signed for change in changes)
             write = self._import_signed if signed else self._import
-            names = write(changes, head.branch, head.commit)
+            names = write(changes, branch, head.commit)
         except GitFailed as problem:
             names = self._after_failure(pending, head, problem)
         try:
@@ -243,7 +236,8 @@ class Transaction:
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
         stream = import_stream(changes, branch, parent, int(self.now.timestamp()))
-        importer, self._importer = self._importer or self.vault.git.start(*_IMPORT), None
+        is_small = sum(len(change.writes) for change in changes) <= SMALL_CHANGE
+        importer = self.vault.git.start(*(WITHOUT_SYNC if is_small else ()), *_IMPORT)
         return tuple(self.vault.git.finish(importer, _IMPORT[0], stream).decode().split())
 
     def _import_signed(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
@@ -284,7 +278,6 @@ class Transaction:
             self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
             remove_consumed(self.vault, _consumed(changes))
         except OSError as problem:
-            self._abandon_index_update()
             self._defer(problem)
             return
         # git's index is updated while the caller updates the search index.
@@ -292,20 +285,12 @@ class Transaction:
         self._tail.start()
 
     def _complete(self, paths: Sequence[str], kept: Sequence[str]) -> None:
-        started, self._index_update = self._index_update, None
         try:
-            update_git_index(self.vault, paths, kept, started)
+            update_git_index(self.vault, paths, kept)
             clear_pending(self.vault)
             unlock_index(self.vault)
-            if len(paths) >= MANY_FILES or index_age(self.vault) > REFRESH_SECONDS:
-                remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
             self._defer(problem)
-
-    def _abandon_index_update(self) -> None:
-        started, self._index_update = self._index_update, None
-        if started is not None:
-            started.abandon()
 
     def _defer(self, problem: Exception) -> None:
         self.notices.append(f"committed, but the files could not be updated; the next command does that: {problem}")
@@ -317,16 +302,11 @@ class Transaction:
             tail.join()
 
     def end(self) -> None:
-        """Wait for the last commit, and end git processes that were not needed."""
+        """Wait for the last commit, and end a scan that was not needed."""
         self.wait()
         if self._scan is not None:
             self._scan.kill()
             self._scan.communicate()
-        if self._importer is not None:
-            # Without input it ends by itself.
-            self._importer.communicate(b"")
-            if self._importer.returncode:
-                clear_crash_reports(self.vault)
 
 
 def repeat_if_changed(act: Callable[[], _Result]) -> _Result:
@@ -345,13 +325,12 @@ def transaction(
     now: datetime,
     purpose: str,
     wait: float | None = None,
-    eager: bool = False,
     caller: Caller | None = None,
 ) -> Iterator[Transaction]:
     """Take the writer lock and begin a transaction.
 
-    `wait` in seconds defaults to `lock.wait_seconds`. `eager` is for commands that will certainly make one small
-    commit. Edits by hand belong to a `caller` that is an agent, and to the user of git otherwise.
+    `wait` in seconds defaults to `lock.wait_seconds`. Edits by hand belong to a `caller` that is an agent, and to the
+    user of git otherwise.
     """
     if vault.present is not None:
         raise Refused(
@@ -366,7 +345,7 @@ def transaction(
             vault, now, purpose, caller if caller and caller.agent and not caller.unattended else None
         )
         try:
-            started.begin(eager)
+            started.begin()
             yield started
         except (Unreadable, ConflictMarkers) as problem:
             from clawmem.vault.edits.hand_edits import add_restore_hint
@@ -400,7 +379,7 @@ _SHOWN = 3
 class DryRun(Transaction):
     """What a transaction would see, as of HEAD. Files edited by hand are named and not read."""
 
-    def begin(self, eager: bool = False) -> None:
+    def begin(self) -> None:
         """Find the files that differ from HEAD."""
         refuse_interrupted(self.vault)
         edited = finish_scan(self.vault, start_scan(self.vault))

@@ -29,8 +29,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.model.records.event import parse_events, render_events
-from clawmem.vault.edits.copies import facts_moved, find_in_head, gathered, place_of
-from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.edits.hand_edits import facts_moved, find_in_head, gathered, place_of
+from clawmem.vault.git.git import personal_identity
 from clawmem.vault.vault import Vault
 
 UNNAMED = Author("by hand", "hand@clawmem")

@@ -27,12 +27,12 @@ from clawmem.model.records.layout import SETTINGS
 from clawmem.model.records.strict_json import MANIFEST_BYTES
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import writer_lock
-from clawmem.vault.exchange.remote import FETCH_SETTINGS, remote_failure, without_prompts
+from clawmem.vault.exchange.remote import REMOTE_OPTIONS, remote_failure, without_prompts
 from clawmem.vault.exchange.remote_process import create_parents, run_remote_git, staging
 from clawmem.vault.git.acceptance import accept, another_was_accepted
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import PENDING_FILE, common_dir_of, git_dir_of
-from clawmem.vault.history.points import is_shallow
+from clawmem.vault.history.history import is_shallow
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ _WAIT = 10.0
 _CONFIG = {
     "core.autocrlf": "false",
     "core.fileMode": "false",
-    "core.untrackedCache": "true",
     "core.preloadIndex": "true",
-    # The same as clawmem itself uses: git's cache of untracked files is valid for one list of ignored names only.
     "core.excludesFile": "/dev/null",
 }
 
@@ -406,8 +404,7 @@ def clone_vault(root: Path, address: str, environment: Mapping[str, str], on_pro
     Raise RemoteFailed if it cannot be read, and Refused if it is no vault or `root` is not free."""
     with create_parents(root), staging(root) as work:
         git = work.git(work.folder, Git(work.folder, environment))
-        settings = [part for setting in FETCH_SETTINGS for part in ("-c", setting)]
-        order = (*settings, "clone", "--progress", "--template=", "--no-hardlinks", "--", address, "vault")
+        order = (*REMOTE_OPTIONS, "clone", "--progress", "--template=", "--no-hardlinks", "--", address, "vault")
         variables = without_prompts(git.environment, own_ssh=False)
         with git.with_environment(variables):
             output = run_remote_git(git, order, _SECONDS, on_progress)

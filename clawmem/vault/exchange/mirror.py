@@ -17,23 +17,14 @@ from clawmem.errors import GitFailed, InvalidInput, RemoteFailed
 from clawmem.model.history.entry import CommitInfo
 from clawmem.model.kinds import handling
 from clawmem.vault.disk import writer_lock
+from clawmem.vault.exchange.remote import REMOTE_OPTIONS, without_prompts
 from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.git.git import Git, complaint_of
 from clawmem.vault.git.refs import read_ref
 
 _REF = "refs/clawmem/head"
-_SETTINGS = (
-    "fetch.fsckObjects=true",
-    "fetch.recurseSubmodules=false",
-    "credential.interactive=false",
-)
-_ENVIRONMENT = {
-    "GIT_ASKPASS": "true",
-    "SSH_ASKPASS": "true",
-    "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
-    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
-}
+_FETCH = ("fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--")
+_PROTOCOLS = "file:git:http:https:ssh"
 _TRANSPORT = re.compile(r"(file|git|https?|ssh)://[^\s]+|[\w.-]+@[\w.-]+:[^\s]+")
 _WITH_SECRET = re.compile(r"[a-z]+://[^/@\s]*:[^/@\s]*@")
 _FORMAT = "%H%x00%P%x00%an%x00%ae%x00%ct%x00%s"
@@ -92,20 +83,10 @@ class Mirror:
         Raise RemoteFailed if that fails or takes longer than `seconds`.
         """
         self._prepare()
-        settings = [word for _setting in _SETTINGS for word in ("-c", _setting)]
-        record = {key: value for key, value in _ENVIRONMENT.items() if key not in self._git.environment}
-        with self._git.with_environment(record):
-            words = (
-                *settings,
-                "fetch",
-                "--progress",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--",
-                address,
-                f"+HEAD:{_REF}",
-            )
-            output = run_remote_git(self._git, words, seconds)
+        own = self._git.environment
+        variables = {**without_prompts(own, own_ssh=False), "GIT_ALLOW_PROTOCOL": _PROTOCOLS, **own}
+        with self._git.with_environment(variables):
+            output = run_remote_git(self._git, (*REMOTE_OPTIONS, *_FETCH, address, f"+HEAD:{_REF}"), seconds)
         if output.code == 0:
             self._pack()
             return read_ref(self._folder / ".git", _REF)

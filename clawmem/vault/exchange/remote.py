@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 # Fetched objects are checked, and only one branch is fetched.
-FETCH_SETTINGS = (
+_SETTINGS = (
     "fetch.fsckObjects=true",
     "fetch.showForcedUpdates=true",
     "fetch.output=full",
@@ -36,6 +36,7 @@ FETCH_SETTINGS = (
     "push.gpgSign=false",
     "credential.interactive=false",
 )
+REMOTE_OPTIONS = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 REMOTE_SETTINGS = r"^(remote\..*\.|core\.sshcommand$)"
 _ADDRESSES = ("url", "pushurl")
 _FILE = "file://"
@@ -246,9 +247,8 @@ def _run(
     on_progress: OnProgress | None,
     seconds: float,
 ) -> RemoteOutput:
-    settings = [part for setting in FETCH_SETTINGS for part in ("-c", setting)]
     with vault.git.with_environment(remote.variables):
-        return run_remote_git(vault.git, (*settings, *command, "--", remote.name, spec), seconds, on_progress)
+        return run_remote_git(vault.git, (*REMOTE_OPTIONS, *command, "--", remote.name, spec), seconds, on_progress)
 
 
 def without_prompts(environment: Mapping[str, str], own_ssh: bool) -> dict[str, str]:

@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import Locked
 from clawmem.platform.processes import end_group, is_running
@@ -32,6 +32,7 @@ _SILENCE_SHARE = 5
 _FEWEST_SIGNS = 3
 # Of the pieces of stderr the last ones are kept, at most 16 MB.
 _MOST_PIECES = 4096
+_COUNTED = r"(?:remote: )?(?P<what>[A-Z][\w ]*): +(?:\d+% \((?P<done>\d+)/(?P<total>\d+)\)|(?P<count>\d+))"
 # Lines of progress begin or end so, apart from those that a carriage return overwrites.
 _PROGRESS, _COMPLETE = ("Delta compression ", "Total ", "remote: Total "), ", done."
 
@@ -73,7 +74,7 @@ def run_remote_git(
     silence = max(_MIN_SILENCE, seconds / _SILENCE_SHARE) if silent_seconds is None else silent_seconds
     end = time.monotonic() + seconds
     try:
-        reader = _ErrorReader(process, _progress(on_progress, git.environment) if on_progress else None)
+        reader = _ErrorReader(process, _progress(on_progress) if on_progress else None)
         while (now := time.monotonic()) < (limit := min(end, reader.signs[0] + silence)):
             with suppress(subprocess.TimeoutExpired):
                 printed, _ = process.communicate(timeout=limit - now)
@@ -124,22 +125,17 @@ class _ErrorReader:
                         on_line(line.decode(errors="replace"))
 
 
-def _progress(on_progress: OnProgress, environment: Mapping[str, str]) -> Callable[[str], None]:
+def _progress(on_progress: OnProgress) -> Callable[[str], None]:
     """Return a function that parses lines of git's progress and passes them on."""
     from clawmem.model.progress import Progress
-    from clawmem.vault.history.history import gitpython  # 70 ms: only if progress is shown
 
-    with gitpython(environment) as git:
+    def pass_on(line: str) -> None:
+        found = re.match(_COUNTED, line)
+        if found:
+            total = float(found["total"]) if found["total"] else None
+            on_progress(Progress(found["what"], float(found["done"] or found["count"]), total, "objects"))
 
-        class GitProgress(git.RemoteProgress):  # type: ignore[name-defined, misc]
-            """Passes the progress of git on, line by line."""
-
-            def update(self, code: int, result: Any, total: Any = None, message: str | None = "") -> None:
-                words = (self._cur_line or "").partition(":")[0].strip()
-                on_progress(Progress(words, float(result or 0), float(total) if total else None, "objects"))
-
-        line: Callable[[str], None] = GitProgress().new_message_handler()
-        return line
+    return pass_on
 
 
 _ENDING = ".making"

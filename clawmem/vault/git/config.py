@@ -61,8 +61,6 @@ PLAIN = frozenset(f"{section}.{name}".lower() for section, names in _PLAIN_NAMES
 _PLAIN_VALUES = {"core.bare": frozenset(("false", "no", "off", "0")), "core.excludesfile": frozenset(("/dev/null",))}
 _ADDRESSES = frozenset(("remote.*.url", "remote.*.pushurl"))
 _TRANSPORTS = ("https://", "http://", "ssh://", "git://", "file://")
-_SPECIAL = frozenset('"\\#;')
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 _LONGEST = 200
@@ -114,74 +112,13 @@ def is_plain_address(address: str) -> bool:
     return not colon or "/" in host or not rest.startswith((":", "//"))
 
 
-def parse_simple_config(text: str) -> list[ConfigEntry] | None:
-    """Return the settings of a configuration that has no quotes and no continued lines, as git itself writes it.
-
-    Return None for any other, which only git can parse.
-    """
-    found = []
-    place: tuple[str, str | None] | None = None
-    for line in text.split("\n"):
-        plain = line.replace("\t", " ").strip(" ")
-        if not plain:
-            continue
-        if not plain.isprintable() or plain.endswith("\\"):
-            return None
-        if plain[0] in "#;":
-            continue
-        if plain[0] == "[":
-            place = _heading(plain)
-            if place is None:
-                return None
-            continue
-        name, equals, value = plain.partition("=")
-        name, value = name.rstrip(" ").lower(), value.lstrip(" ")
-        if place is None or not name or not name[0].isalpha() or not _NAME.issuperset(name):
-            return None
-        if not _SPECIAL.isdisjoint(value):
-            return None
-        found.append(ConfigEntry(*place, name, value if equals else "true"))
-    return found
-
-
-def _heading(line: str) -> tuple[str, str | None] | None:
-    """Return the section and subsection of a line such as `[remote "origin"]`, or None."""
-    if not line.endswith("]"):
-        return None
-    section, quote, rest = line[1:-1].partition(' "')
-    section = section.lower()
-    if not section or not _NAME.issuperset(section):
-        return None
-    if not quote:
-        return section, None
-    name, end = rest[:-1], rest[-1:]
-    return (section, name) if end == '"' and '"' not in name and "\\" not in name else None
-
-
-def is_all_plain(place: Path) -> bool:
-    """Return whether a configuration file is simple and contains only plain settings."""
-    simple = parse_simple_config((read_regular_file(place) or b"").decode(errors="surrogateescape"))
-    return simple is not None and all(map(is_plain, simple))
-
-
 def read_config(git_dir: Path, environment: Mapping[str, str]) -> Sequence[ConfigEntry]:
-    """Return the settings in a repository's own configuration, without included files.
-
-    Runs git, outside the repository, if the file is not simple.
-    """
+    """Return the settings in a repository's own configuration, without included files. Runs git, outside the
+    repository."""
     path = common_dir_of(git_dir) / CONFIG
-    simple = parse_simple_config((read_regular_file(path) or b"").decode(errors="surrogateescape"))
-    return _as_git_reads(path, environment) if simple is None else simple
-
-
-def split_plain(entries: Sequence[ConfigEntry]) -> tuple[list[ConfigEntry], list[ConfigEntry]]:
-    """Split settings into those that are plain data and the others."""
-    plain = [entry for entry in entries if is_plain(entry)]
-    return plain, [entry for entry in entries if not is_plain(entry)]
-
-
-def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[ConfigEntry]:
-    import subprocess  # few configurations need it
+    if read_regular_file(path) is None:
+        return ()
+    import subprocess  # a search runs no git
 
     from clawmem.vault.git.git import git_error, start_process  # which uses this
 
@@ -192,6 +129,12 @@ def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[ConfigEntr
     if process.returncode:
         raise git_error("config", process.returncode, complaint)
     return list(parse_config_list(printed.decode(errors="surrogateescape")))
+
+
+def split_plain(entries: Sequence[ConfigEntry]) -> tuple[list[ConfigEntry], list[ConfigEntry]]:
+    """Split settings into those that are plain data and the others."""
+    plain = [entry for entry in entries if is_plain(entry)]
+    return plain, [entry for entry in entries if not is_plain(entry)]
 
 
 def parse_config_list(printed: str) -> Iterator[ConfigEntry]:
@@ -244,12 +187,12 @@ class RepositoryView:
     work trees). So git gets a temporary folder with links to the objects and refs of the repository, and with a
     configuration and attributes of its own."""
 
-    def __init__(self, git_dir: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, git_dir: Path, entries: Sequence[ConfigEntry]) -> None:
         import shutil  # only where settings are hidden
         import tempfile
         import weakref
 
-        plain, hidden = split_plain(read_config(git_dir, environment))
+        plain, hidden = split_plain(entries)
         self.hidden = tuple(hidden)
         self.folder = Path(tempfile.mkdtemp(prefix="clawmem-git-"))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)

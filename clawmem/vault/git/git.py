@@ -22,6 +22,7 @@ from clawmem.vault.git.refs import common_dir_of, git_dir_of
 if TYPE_CHECKING:
     import subprocess
 
+    from clawmem.model.records.change import Author
     from clawmem.vault.git.blobs import Limit
     from clawmem.vault.git.config import ConfigEntry, RepositoryView
 
@@ -35,6 +36,8 @@ _OVERRIDES = (
     "core.safecrlf=false",
     "core.quotePath=false",
     "core.fsmonitor=false",
+    # The cache would keep the names of files that are refused because of a credential in them.
+    "core.untrackedCache=false",
     "core.fileMode=false",
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
@@ -165,13 +168,10 @@ class Git:
         except FileNotFoundError:
             return None
         if self._mark != mark:
-            from clawmem.vault.git.config import is_all_plain  # a search runs no git
+            from clawmem.vault.git.config import RepositoryView, is_plain, read_config  # a search runs no git
 
-            self._view = None
-            if not is_all_plain(place):
-                from clawmem.vault.git.config import RepositoryView
-
-                self._view = RepositoryView(git_dir, self.environment)
+            entries = read_config(git_dir, self.environment)
+            self._view = None if all(map(is_plain, entries)) else RepositoryView(git_dir, entries)
             self._mark = mark
         return self._view
 
@@ -196,11 +196,11 @@ class Git:
         settings = [part for override in _OVERRIDES for part in ("-c", override)]
         return ["git", *settings, *arguments]
 
-    def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start git with all three streams piped, and with more environment variables. The caller must wait for it."""
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start git with all three streams piped. The caller must wait for it."""
         import subprocess  # a search runs no git
 
-        environment, pipe = {**self.process_environment(), **(variables or {})}, subprocess.PIPE
+        environment, pipe = self.process_environment(), subprocess.PIPE
         return start_process(self.command(arguments), self.root, environment, pipe, pass_fds=self.inherited_descriptors)
 
     @contextmanager
@@ -407,3 +407,13 @@ def _place_in(folder: Path, name: str) -> Path:
     if not Path(os.path.realpath(folder / name)).is_relative_to(folder.resolve()):
         raise Refused(f"'{name}' leads out of the commit.", "Check the commit out yourself.")
     return folder / name
+
+
+def personal_identity(git: Git) -> Author | None:
+    """Return who runs this command, `user.name` and `user.email` as git resolves them, or None if it knows none."""
+    from clawmem.model.records.change import Author  # a search asks for nobody
+
+    with git.with_user_config(), git.with_environment(git.author_variables):
+        printed = git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
+    name, _, rest = (printed or b"").decode(errors="replace").partition(" <")
+    return Author(name, rest.partition(">")[0]) if name.strip() else None

@@ -21,6 +21,15 @@ class Head(NamedTuple):
     branch: str | None
     commit: str | None
 
+    def needed_branch(self) -> str:
+        """Return the branch. Raise Refused if there is none."""
+        if self.branch is None:
+            raise Refused(
+                "HEAD is detached: a new commit would belong to no branch.",
+                "Return to the branch with `git switch main`, then run the command again.",
+            )
+        return self.branch
+
 
 def git_dir_of(root: Path) -> Path | None:
     """Return the git folder of a work tree, or None if `root` is not the top of one."""

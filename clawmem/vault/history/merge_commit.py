@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from clawmem.errors import ChangedMeanwhile, GitFailed, Refused
+from clawmem.errors import ChangedMeanwhile, GitFailed
 from clawmem.model.records.change import Change, commit_message
 from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, commit_lines, commit_signed, data_block, quoted_path
 from clawmem.vault.commit.pending import (
@@ -18,10 +18,9 @@ from clawmem.vault.commit.pending import (
     update_git_index,
     write_pending,
 )
-from clawmem.vault.commit.transaction import Transaction
-from clawmem.vault.git.index import replace_index
-from clawmem.vault.git.stale_locks import clear_crash_reports
-from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
+from clawmem.vault.commit.transaction import SMALL_CHANGE, WITHOUT_SYNC, Transaction
+from clawmem.vault.git.index import clear_crash_reports, replace_index
+from clawmem.vault.history.history import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
 
@@ -33,9 +32,6 @@ DROP_MERGE_REF = f"delete {_MERGE_REF}\n"
 # By force, because a killed run may have left the ref behind.
 _IMPORT = ("fast-import", "--quiet", "--force", "--done")
 _BATCH = 500
-# A small merge is stored as loose objects, for which git does not wait for the disk by default. So it need not wait
-# for the temporary pack either.
-_SMALL_MERGE, _WITHOUT_SYNC = 12, ("-c", "core.fsync=reference")
 Entries = Mapping[str, bytes | FileVersion | None]
 """Changes to the tree of the first parent: new contents, a file of another commit, or None to delete it."""
 
@@ -50,7 +46,7 @@ def write_merge(
     """
     try:
         stream = _stream(parents, change, entries, seconds, ref)
-        importer = vault.git.start(*(_WITHOUT_SYNC if len(entries) <= _SMALL_MERGE else ()), *_IMPORT)
+        importer = vault.git.start(*(WITHOUT_SYNC if len(entries) <= SMALL_CHANGE else ()), *_IMPORT)
         made = vault.git.finish(importer, _IMPORT[0], stream).decode().strip()
         if ref == PAST_REF or not vault.settings.flag("git.sign"):
             return made
@@ -133,14 +129,10 @@ def _by_batch(vault: Vault, changed: Versions, paths: Sequence[str]) -> Callable
 def _branch_at(vault: Vault, base: str) -> str:
     """Return the branch of HEAD. Raise Refused if there is none, and ChangedMeanwhile if it is not at `base`."""
     head = vault.head()
-    if head.branch is None:
-        raise Refused(
-            "HEAD is detached: the merge would belong to no branch.",
-            "Return to the branch with `git switch main`, then run the command again.",
-        )
+    branch = head.needed_branch()
     if head.commit != base:
         raise ChangedMeanwhile("Another git command moved the branch at the same moment.", "Try again.")
-    return head.branch
+    return branch
 
 
 def _check_moved(vault: Vault, base: str, target: str, problem: GitFailed) -> None:

@@ -21,10 +21,10 @@ from clawmem.errors import ChangedMeanwhile, GitFailed, NeedsDecision, Refused
 from clawmem.vault.commit.pending import PendingCommit, clear_pending, finish_pending, locked_index, write_pending
 from clawmem.vault.disk import PARTIAL_PREFIX, files_below
 from clawmem.vault.git.git import git_error
+from clawmem.vault.git.index import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.git.refs import common_dir_of
-from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
-from clawmem.vault.history.points import delete_refs, is_shallow, refs_by_name
+from clawmem.vault.history.history import delete_refs, is_shallow, refs_by_name
 from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.vault import Vault
 
@@ -49,8 +49,7 @@ class RepositoryRef(NamedTuple):
 def check_can_redact(vault: Vault) -> None:
     """Raise Refused or NeedsDecision if the history cannot be rewritten completely, or something would be lost."""
     common = common_dir_of(vault.git_dir)
-    if vault.head().branch is None:
-        raise Refused("HEAD is detached.", "Return to the branch with `git switch main`, then run the command again.")
+    vault.head().needed_branch()
     if common != vault.git_dir or any((common / "worktrees").glob("*")):
         raise Refused("The vault has linked work trees, which have a history of their own.", "See `git worktree list`.")
     if is_shallow(vault):

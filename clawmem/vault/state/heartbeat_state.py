@@ -64,11 +64,7 @@ def heartbeat_lock(vault: Vault, wait: float) -> Iterator[None]:
 
 def read_heartbeat_state(vault: Vault) -> HeartbeatState:
     """Return the state, empty if the file is missing or invalid, as after a clone."""
-    found = vault.kept(STATE)
-    record = found if isinstance(found, dict) else {}
-    return HeartbeatState(
-        *(value if isinstance(value := record.get(key), str) else None for key in HeartbeatState._fields)
-    )
+    return vault.kept_record(HeartbeatState, STATE) or HeartbeatState()
 
 
 def write_heartbeat_state(vault: Vault, state: HeartbeatState) -> None:
@@ -79,18 +75,12 @@ def write_heartbeat_state(vault: Vault, state: HeartbeatState) -> None:
 
 def read_last_run(vault: Vault) -> HeartbeatRun | None:
     """Return the last heartbeat of this machine, or None if none ran or the file is invalid."""
-    record = vault.kept(LAST_RUN)
-    try:
-        failed = tuple(StepFailure(*map(str, other)) for other in record["failed"])
-        counts = {key: int(record[key]) for key in ("events", "taught_nothing", "facts", "commits")}
-        return HeartbeatRun(str(record["ended"]), failed=failed, **counts)
-    except (ValueError, TypeError, KeyError):
-        return None
+    return vault.kept_record(HeartbeatRun, LAST_RUN)
 
 
 def write_last_run(vault: Vault, run: HeartbeatRun) -> None:
     """Store what a heartbeat did."""
-    vault.keep(LAST_RUN, run._asdict())
+    vault.keep(LAST_RUN, {**run._asdict(), "failed": [failure._asdict() for failure in run.failed]})
 
 
 def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:

@@ -3,12 +3,10 @@ and event, and one for each session that runs."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
@@ -41,7 +39,7 @@ class HookMark(NamedTuple):
 class HookSession(NamedTuple):
     """What is known of a running session: what was asked last and when (empty once the agent was asked what to keep),
     the ids of the facts that it was shown, whether its conversation was shortened; its harness, project and transcript,
-    how long the transcript was when it was taken in last, in bytes, and the people for whom its agent reads."""
+    how long the transcript was when it was taken in last, in bytes, the people for whom its agent reads, and its id."""
 
     asked: str = ""
     shown: tuple[str, ...] = ()
@@ -52,6 +50,7 @@ class HookSession(NamedTuple):
     taken: int = 0
     at: str = ""
     viewers: tuple[str, ...] = ()
+    session: str = ""
 
 
 def write_mark(vault: Vault, mark: HookMark) -> None:
@@ -61,34 +60,27 @@ def write_mark(vault: Vault, mark: HookMark) -> None:
 
 def read_marks(vault: Vault) -> list[HookMark]:
     """Return the marks, by harness and event. Files that cannot be read are left out."""
-    found = []
-    for path in sorted((vault.state / FOLDER).glob("*.json")):
-        record = _read(path)
-        try:
-            found.append(HookMark(**record))
-        except TypeError:
-            continue
-    return found
+    files = sorted((vault.state / FOLDER).glob("*.json"))
+    return [mark for path in files if (mark := vault.kept_record(HookMark, f"{FOLDER}/{path.name}"))]
 
 
 def read_session(vault: Vault, session: str) -> HookSession | None:
     """Return what is known of a session, or None."""
-    return _session(_read(vault.state / _session_file(session)))
+    return vault.kept_record(HookSession, _session_file(session))
 
 
 def write_session(vault: Vault, session: str, state: HookSession) -> None:
     """Store what is known of a session."""
-    record = {"session": session, **state._asdict(), "shown": list(state.shown[-_MOST_SHOWN:])}
-    vault.keep(_session_file(session), record)
+    kept = state._replace(shown=state.shown[-_MOST_SHOWN:], session=session)
+    vault.keep(_session_file(session), kept._asdict())
 
 
 def left_sessions(vault: Vault, now: datetime) -> Iterator[tuple[str, HookSession]]:
     """Yield the sessions whose transcript grew since it was taken in, and has been silent for a while; each counts as
     taken in then. One whose transcript is gone is forgotten."""
     for path in sorted((vault.state / FOLDER / _SESSIONS).glob("*.json")):
-        record = _read(path)
-        state, session = _session(record), record.get("session")
-        if state is None or not (state.transcript and state.harness) or not isinstance(session, str):
+        state = vault.kept_record(HookSession, f"{FOLDER}/{_SESSIONS}/{path.name}")
+        if state is None or not (state.transcript and state.harness and state.session):
             continue
         try:
             found = Path(state.transcript).expanduser().stat()
@@ -96,8 +88,8 @@ def left_sessions(vault: Vault, now: datetime) -> Iterator[tuple[str, HookSessio
             path.unlink(missing_ok=True)
             continue
         if found.st_size != state.taken and now.timestamp() - found.st_mtime > _SILENT_SECONDS:
-            write_session(vault, session, state._replace(taken=found.st_size))
-            yield session, state
+            write_session(vault, state.session, state._replace(taken=found.st_size))
+            yield state.session, state
 
 
 def forget_session(vault: Vault, session: str) -> None:
@@ -116,27 +108,5 @@ def _session_file(session: str) -> str:
     return f"{FOLDER}/{_SESSIONS}/{_name(session)}.json"
 
 
-def _session(record: Mapping[str, Any]) -> HookSession | None:
-    """The state in a record; None if it is none, or has a value of another kind than the field."""
-    try:
-        state = HookSession(**{key: value for key, value in record.items() if key in HookSession._fields})
-        shown, viewers = (
-            tuple(name for name in names if isinstance(name, str)) for names in (state.shown, state.viewers)
-        )
-    except TypeError:
-        return None
-    texts = (state.asked, state.harness, state.project or "", state.transcript or "", state.at)
-    is_valid = bool(record) and all(isinstance(text, str) for text in texts) and isinstance(state.taken, int)
-    return state._replace(shown=shown, viewers=viewers) if is_valid else None
-
-
 def _name(text: str) -> str:
     return _NOT_OF_A_NAME.sub("-", text)[:100] or "-"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}

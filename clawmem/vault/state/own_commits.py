@@ -19,7 +19,7 @@ from clawmem.vault.git.merge_driver import BY_AGENTS
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.model.settings.acceptance import Acceptance, Signature
+    from clawmem.model.proposals.quarantine import Acceptance, Signature
 
 _MADE = "made-here"
 _TRUST = "trust.json"
@@ -72,7 +72,7 @@ def disown(vault: Vault) -> None:
 
 def read_acceptance(vault: Vault) -> "Acceptance":
     """Return what the user accepts on this machine."""
-    from clawmem.model.settings.acceptance import (  # writers only record commits
+    from clawmem.model.proposals.quarantine import (  # writers only record commits
         Acceptance,
         read_acceptance,
     )
@@ -93,7 +93,7 @@ def write_acceptance(vault: Vault, accepted: "Acceptance") -> None:
 
 def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[UnacceptedCommit]:
     """Return the commits between two that are not accepted here and changed facts, oldest first. Runs git."""
-    from clawmem.model.settings.acceptance import accepts
+    from clawmem.model.proposals.quarantine import accepts
 
     made, baseline = _made(vault, new)
     accepted = read_acceptance(vault)
@@ -110,7 +110,7 @@ def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[Unaccept
 
 
 def _signature(row: Sequence[str]) -> "Signature":
-    from clawmem.model.settings.acceptance import Signature
+    from clawmem.model.proposals.quarantine import Signature
 
     good = len(row) > 3 and row[3] in ("G", "U")
     return Signature(row[1], row[2] if good else "")

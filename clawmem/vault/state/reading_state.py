@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated
 
-from clawmem.errors import InvalidInput
-from clawmem.model.forms import read_record, to_record
+from clawmem.model.forms import to_record
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
 
@@ -68,10 +67,7 @@ class ReadingState(NamedTuple):
 
 def read_reading_state(vault: Vault) -> ReadingState:
     """The state as it was kept; a fresh one where the file is missing or odd, as after a clone."""
-    try:
-        return read_record(ReadingState, vault.kept(STATE) or {})
-    except (ValueError, InvalidInput):
-        return ReadingState()
+    return vault.kept_record(ReadingState, STATE) or ReadingState()
 
 
 def keep_reading_state(vault: Vault, state: ReadingState) -> None:

@@ -1,4 +1,4 @@
-"""Repository maintenance: packing objects with little memory, only when needed and never at a bad moment.
+"""Repository maintenance: packing objects with little memory, only when needed.
 
 It needs no writer lock: git can pack while others commit, and packing a large vault takes longer than a writer may
 wait.
@@ -6,11 +6,9 @@ wait.
 
 from __future__ import annotations
 
-import shutil
-import time
 from typing import NamedTuple
 
-from clawmem.vault.git.stale_locks import abandoned_files, git_at_work
+from clawmem.vault.git.index import abandoned_files
 from clawmem.vault.vault import Vault
 
 # git's defaults use up to 1.7 GB on large vaults. One thread and small windows need less than 200 MB.
@@ -32,37 +30,22 @@ _LAST_SIZE = "packed-size"
 _LEFT_LOOSE = "packed-loose"
 # Longer than any operation that has created objects without a ref.
 _EXPIRY = "--expire=2.weeks.ago"
-_SPARE_BYTES = 32_000_000
-_PATIENCE_SECONDS = 2.0
-_NAP = 0.02
 
 
 class UpkeepResult(NamedTuple):
-    """What was done: `nothing`, `packed` (new objects), `repacked` (everything) or `later`; and notices."""
+    """Whether anything was packed."""
 
-    done: str
-    notices: tuple[str, ...] = ()
-
-    @property
-    def repacked(self) -> bool:
-        """Whether anything was packed."""
-        return self.done in ("packed", "repacked")
+    repacked: bool
 
 
 def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResult:
-    """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size.
-
-    At a bad moment this is left for later, with a notice that says why.
-    """
+    """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size."""
     for path in abandoned_files(vault):
         path.unlink(missing_ok=True)
     loose, packs, size = _count(vault)
     repack_all = packs > _MOST_PACKS or size > 2 * _read_number(vault, _LAST_SIZE) + _GROWN_BYTES
     if not repack_all and loose - _read_number(vault, _LEFT_LOOSE) < threshold:
-        return UpkeepResult("nothing")
-    why_not = _reason_to_wait(vault, size if repack_all else 0)
-    if why_not:
-        return UpkeepResult("later", (f"the repository will be packed later: {why_not}",))
+        return UpkeepResult(False)
     if repack_all:
         _run(vault, "repack", "-a", "-d", "-f", *_DENSE)
         _run(vault, "pack-refs", "--all")
@@ -74,30 +57,7 @@ def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResu
     vault.keep(_LEFT_LOOSE, left)
     if repack_all:
         vault.keep(_LAST_SIZE, packed)
-    return UpkeepResult("repacked" if repack_all else "packed")
-
-
-def _reason_to_wait(vault: Vault, needed: int) -> str | None:
-    """Return why packing must wait, or None: another git command is running, or the disk is too full.
-
-    `needed` is the size in bytes of the packs to be rewritten.
-    """
-    if not _wait_for_run(vault):
-        return "another git command is running in the vault"
-    free, wanted = shutil.disk_usage(vault.git_dir).free, needed + _SPARE_BYTES
-    if free < wanted:
-        return f"{free // 1_000_000} MB are free on the disk, and packing needs up to {wanted // 1_000_000} MB"
-    return None
-
-
-def _wait_for_run(vault: Vault) -> bool:
-    """Return whether no git command runs in the vault, after waiting for short ones. A commit takes about 10 ms."""
-    end = time.monotonic() + _PATIENCE_SECONDS
-    while git_at_work(vault):
-        if time.monotonic() > end:
-            return False
-        time.sleep(_NAP)
-    return True
+    return UpkeepResult(True)
 
 
 def _run(vault: Vault, *arguments: str) -> None:
@@ -114,17 +74,3 @@ def _count(vault: Vault) -> tuple[int, int, int]:
 def _read_number(vault: Vault, name: str) -> int:
     kept = vault.kept(name)
     return kept if isinstance(kept, int) else 0
-
-
-STATE = "curator.json"
-
-
-def last_curated_week(vault: Vault) -> str | None:
-    """Return the name of the week, or None if the curator has not run or the file is invalid."""
-    record = vault.kept(STATE)
-    return str(record["week"]) if isinstance(record, dict) and "week" in record else None
-
-
-def write_curated_week(vault: Vault, week: str) -> None:
-    """Store the name of the week."""
-    vault.keep(STATE, {"week": week})

@@ -22,7 +22,6 @@ from clawmem.memory.leases import (
 )
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import claim_on, find_task, holder_is_gone, mover, with_move, with_values
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible, one_line
@@ -44,6 +43,7 @@ from clawmem.model.records.task import CLOSED, OPEN, WORKING, Task
 from clawmem.model.records.task_moves import TAKE
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import session_at_hand, session_change
+from clawmem.work.tasks import claim_on, find_task, holder_is_gone, mover, with_move, with_values
 
 
 class TakenTask(NamedTuple):

@@ -33,7 +33,7 @@ from clawmem.model.records.session import (
     sections,
     without_older_lines,
 )
-from clawmem.vault.state.session_journal import read_entries, take_entries
+from clawmem.vault.state.journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.session_end_records import SessionEndRecords, WorkScope, joined, plan_records

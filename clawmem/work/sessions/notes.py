@@ -22,7 +22,7 @@ from clawmem.model.records.session import (
     state_at,
 )
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
+from clawmem.vault.state.journal import read_entries, record_entry, sessions_with_entries, take_entries
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import lost_task, renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
@@ -78,7 +78,7 @@ def note_session(vault: Vault, text: str, caller: Caller, session: str | None = 
             screen = HandoverScreen(work, {"source": f"session:{record.id}"})
             statement, waits = screen.kept(statement, "note"), screen.notices
             work.commit(screen.changes)
-    note = new_id("note_", caller.entropy, {other_note.id for other_note in record.notes})
+    note = new_id("note_", caller.entropy, {note.id for note in record.notes})
     record_entry(vault, record.id, {"kind": NOTE, "id": note, "at": stamp(caller.now), "text": statement})
     number = notes_since_checkpoint(record) + 1
     ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
@@ -104,7 +104,7 @@ def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
 
     One commit for each session, so that one that cannot be written stops no other."""
     known = {record.id: record for record in list_sessions(vault, caller.now).sessions}
-    waiting = [other_session for other_session in sessions_with_entries(vault) if other_session in known]
+    waiting = [session for session in sessions_with_entries(vault) if session in known]
     gone = [
         record
         for record in known.values()

@@ -30,7 +30,7 @@ from clawmem.model.records.session import (
 )
 from clawmem.model.records.strict_json import read_json
 from clawmem.vault.state.hook_marks import read_session
-from clawmem.vault.state.session_journal import read_entries
+from clawmem.vault.state.journal import read_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 

@@ -29,7 +29,7 @@ from clawmem.model.records.session import (
     scratchpad_path,
 )
 from clawmem.model.records.task import Task
-from clawmem.vault.state.session_journal import record_entry
+from clawmem.vault.state.journal import record_entry
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import lost_task, others_claims, take_task, task_of
 from clawmem.work.sessions.records import (
@@ -88,7 +88,7 @@ def start_session(
     refuse_order(caller, "task", task)
     refuse_order(caller, "stage", stage)
     others = list_sessions(vault, caller.now)
-    chosen = wanted or new_id(PREFIX, caller.entropy, {other_session.id for other_session in others.sessions})
+    chosen = wanted or new_id(PREFIX, caller.entropy, {session.id for session in others.sessions})
     moment = stamp(caller.now)
     record = SessionRecord(
         chosen, agent, OPEN, moment, moment, workflow=workflow, project=project, task=named, stage=stage
@@ -161,14 +161,14 @@ def watch_sessions(
 ) -> Iterator[dict[str, Any]]:
     """Yield what happens from now on, for that long, or until the caller stops. An agent does not see the notes of the
     open sessions of others; a caller of None is a person."""
-    known = {other_session.id: other_session for other_session in list_sessions(vault, now()).sessions}
+    known = {session.id: session for session in list_sessions(vault, now()).sessions}
     claimed = _claims(vault, now())
     left = timedelta(seconds=seconds) if seconds is not None else None
     pause, waited = Event(), timedelta()
     while left is None or waited < left:
         pause.wait(EVERY_SECONDS)
         waited += timedelta(seconds=EVERY_SECONDS)
-        current = {other_session.id: other_session for other_session in list_sessions(vault, now()).sessions}
+        current = {session.id: session for session in list_sessions(vault, now()).sessions}
         current_claims = _claims(vault, now())
         yield from claim_changes(claimed, current_claims, stamp(now()))
         for session, record in sorted(current.items()):
@@ -184,7 +184,7 @@ def changes(
     about = {"session": after.id, "agent": after.agent}
     if before is None or (before.state != OPEN and after.state == OPEN):
         yield _entry("start", after.started, about, workflow=after.workflow, task=after.task)
-    seen = {other_note.id for other_note in before.notes} if before else set()
+    seen = {note.id for note in before.notes} if before else set()
     for note in after.notes:
         if note.id not in seen:
             yield _entry("note", note.at, about, text=note.text)

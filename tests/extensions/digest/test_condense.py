@@ -9,7 +9,7 @@ from datetime import timedelta
 from clawmem.extensions.digest.condense import MOST, condensation, condense, find_clusters
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.heartbeat.queue import answer_tasks
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model

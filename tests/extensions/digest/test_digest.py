@@ -21,7 +21,7 @@ from clawmem.extensions.digest.digest import (
 )
 from clawmem.extensions.digest.phases import Phase, PhaseResult, claims_by_rules, reweave
 from clawmem.heartbeat.queue import answer_tasks
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses

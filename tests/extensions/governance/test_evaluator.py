@@ -18,14 +18,14 @@ from clawmem.llm.choice import Model
 from clawmem.memory.allowed_commands import allow_command, plan_command
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.proposals import read_proposals
-from clawmem.memory.tasks import find_task, move_task
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.task import new_page
-from clawmem.review.agreement import agreement
 from clawmem.review.review import approve, reject
+from clawmem.review.reviewers import agreement
 from clawmem.vault.state.spending import spent_on
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import find_task, move_task
 from tests.conftest import NOW, Command
 from tests.loopback import refuses, says, serving
 from tests.needs import needs_litellm

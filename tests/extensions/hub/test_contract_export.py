@@ -24,7 +24,7 @@ from clawmem.extensions.hub import contract_plan
 from clawmem.extensions.hub.contract import REQUIRED, SCHEMA, Line, checked_line
 from clawmem.extensions.hub.contract_export import export_contract, publish
 from clawmem.extensions.hub.contract_plan import LineAnswer
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.scope import items_write

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.events import events_of_sessions, matched_spans
 from clawmem.model.language.text import forms_of
 from clawmem.vault.vault import Vault

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.index.tables.fact_marks import plain_importances
 from clawmem.index.tables.store import Index
@@ -87,8 +87,8 @@ def test_any_list_is_that_of_the_rule(vault: Vault, caller: Caller, clawmem: Com
     assert clawmem("config", "set", "tiers.policy", policy).code == 0
     chance = random.Random(policy)
     ids = _fill(vault, chance)
-    for turn in range(30):
-        if turn == 15:
+    for turn in range(16):
+        if turn == 8:
             for fact_id in chance.choices(ids, k=30):
                 assert record_access(vault, _moment(chance), [fact_id]) is None
         asked = caller._replace(agent=chance.choice((None, "finance")))

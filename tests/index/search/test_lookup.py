@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import IncompleteAnswer, InvalidInput, PossiblyUnreadable
-from clawmem.index.refresh.refresh import open_index, run_query
+from clawmem.index.refresh import open_index, run_query
 from clawmem.index.search.channels import facts_in_rows
 from clawmem.index.search.lookup import (
     all_facts,
-    context_fact_from_row,
-    fact_from_row,
     refuse_if_unreadable,
     resolve_id,
     standing_facts_with,
@@ -20,35 +18,14 @@ from clawmem.index.search.lookup import (
 from clawmem.index.tables.schema import RowDamaged
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact
-from clawmem.model.pages.tokens import context_line, fact_dates
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 from tests.index.search.test_channels import HOME, fact, index_of
 from tests.serving.invented import indexed, invent
 
-TOLD = (
-    *("id", "fact", "category", "timestamp", "source", "valid_from", "valid_to"),
-    *("source_event", "source_text", "trust", "metadata"),
-)
-
 
 def _numbers(index: Index) -> list[int]:
     return [n for (n,) in index.database.execute("SELECT n FROM fact")]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_what_is_told_is_what_the_fact_says(vault: Vault, seed: int) -> None:
-    index = indexed(vault, invent(seed))
-    whole, part = facts_in_rows(index, _numbers(index)), facts_in_rows(index, _numbers(index), context_fact_from_row)
-    assert part.keys() == whole.keys()
-    for n, placed in part.items():
-        assert placed.entity == whole[n].entity
-        assert [getattr(placed.fact, key) for key in TOLD] == [getattr(whole[n].fact, key) for key in TOLD]
-        assert (context_line(placed.fact), fact_dates(placed.fact)) == (
-            context_line(whole[n].fact),
-            fact_dates(whole[n].fact),
-        )
-    index.close()
 
 
 ALTERED = {
@@ -62,16 +39,15 @@ ALTERED = {
 @pytest.mark.parametrize("what", ALTERED)
 def test_a_row_that_was_altered_is_not_told(vault: Vault, what: str) -> None:
     index = index_of(vault, {HOME: [fact(1, "Jane likes tea", valid_from="2020-01-01")]})
-    assert facts_in_rows(index, [1], context_fact_from_row)[1].fact.fact == "Jane likes tea"
+    assert facts_in_rows(index, [1])[1].fact.fact == "Jane likes tea"
     with index.writing():
         assert index.database.execute(ALTERED[what]).rowcount == 1
-    for read in (context_fact_from_row, fact_from_row):
-        with pytest.raises(RowDamaged):
-            facts_in_rows(index, [1], read)
+    with pytest.raises(RowDamaged):
+        facts_in_rows(index, [1])
     index.close()
 
     def read_all(index: Index) -> list[Fact]:
-        return [placed.fact for placed in facts_in_rows(index, _numbers(index), context_fact_from_row).values()]
+        return [placed.fact for placed in facts_in_rows(index, _numbers(index)).values()]
 
     assert [other_fact.fact for other_fact in run_query(vault, read_all)] == ["Jane likes tea"]
     again = open_index(vault)

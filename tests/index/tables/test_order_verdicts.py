@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.tables.background import judge_events
 from clawmem.index.tables.store import Index
 from clawmem.model.proposals.quarantine import verdict_key
@@ -79,13 +79,13 @@ def test_only_new_events_are_judged(with_events: Vault) -> None:
     index.close()
 
 
-@pytest.mark.parametrize("altered", [0, 1, -1, verdict_key(HARMLESS), ~verdict_key(FORGED), None])
-def test_no_altered_verdict_lets_an_order_through(with_events: Vault, altered: int | None) -> None:
+def test_no_altered_verdict_lets_an_order_through(with_events: Vault) -> None:
     index = open_index(with_events)
     judge_events(index)
-    with index.writing():
-        index.database.execute("UPDATE event SET verdict = ?", (altered,))
-    assert _served(index) == {"evt_1", "evt_4"}
+    for altered in (0, 1, -1, verdict_key(HARMLESS), ~verdict_key(FORGED), None):
+        with index.writing():
+            index.database.execute("UPDATE event SET verdict = ?", (altered,))
+        assert _served(index) == {"evt_1", "evt_4"}, altered
     index.close()
 
 

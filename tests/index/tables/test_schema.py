@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index, run_query
+from clawmem.index.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.events import read_events, read_note_lines
+from clawmem.index.search.events import days_of, events_between, newest_lines, note_lines, read_events, read_note_lines
 from clawmem.index.search.graph import check_edges, edges_at
 from clawmem.index.search.lookup import broken_files, entities, entities_known_as, entity_names
-from clawmem.index.search.notes import days_of, events_between, newest_lines, note_lines
 from clawmem.index.search.rival_values import linked_as_contrary
 from clawmem.index.tables.fact_marks import open_disputes
 from clawmem.index.tables.schema import RowDamaged, check_passages
@@ -156,6 +155,8 @@ ROWS: dict[str, tuple[str, Read]] = {
     ),
     "what is wrong with a file": ("UPDATE broken SET problem = 'Nothing.'", broken_files),
 }
+# No seal covers these columns: the index that `doctor --full` makes anew has them right.
+REBUILT = ("what a fact is about", "the id of a fact")
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def test_no_byte_of_the_graph_or_of_names_and_questions_is_told_as_truth(joined:
         index.close()
         problems = doctor(joined, _caller(), full="fact" in what).problems
         found = [problem.severity for problem in problems if problem.check == "index"]
-        assert found == ["error"], (what, problems)
+        assert found == ([] if what in REBUILT else ["error"]), (what, problems)
         assert run_query(joined, read) == truth, what
         assert not [problem for problem in doctor(joined, _caller()).problems if problem.check == "index"], what
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.tables.background import count_exactly, needs_counting
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.repair import reindex

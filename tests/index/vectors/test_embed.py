@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.vectors.embed import event_texts, fact_texts, note_texts
 from clawmem.vault.vault import Vault
 from tests.conftest import Command

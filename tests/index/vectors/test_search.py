@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import ChannelHits, FactFilter
+from clawmem.index.vectors import events_by_meaning, facts_by_meaning
 from clawmem.index.vectors.embed import embed_missing
-from clawmem.index.vectors.search import events_by_meaning, facts_by_meaning
+from clawmem.index.vectors.store import beyond_names
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -20,7 +21,6 @@ from tests.needs import needs_local_model
 
 DAY = "2026-11-21"
 BEHIND = {
-    "clawmem.index.vectors.channel",
     "clawmem.index.vectors.store",
     "struct",
     "bisect",
@@ -70,6 +70,18 @@ def test_a_question_that_finds_nothing_says_that_only_words_were_searched(clawme
     )
     clawmem("config", "set", "semantic.model", "none")
     assert note not in clawmem("recall", "which person decides on my holidays?").err
+
+
+@needs_local_model
+def test_what_a_question_asks_beside_a_name_is_told_from_the_name(vault: Vault, clawmem: Command) -> None:
+    assert beyond_names(vault, "Where is Ingrid employed?", "ingrid") is None
+    clawmem("remember", "Ingrid works as a roofer in Halle.\nIngrid is allergic to wasps.\nI drive a Volvo.")
+    clawmem("heartbeat")
+    near, far, bare = (
+        beyond_names(vault, question, "ingrid") or 0.0
+        for question in ("Where is Ingrid employed?", "Which breed is Ingrid?", "what about ingrid?")
+    )
+    assert near > far > bare == 0.0
 
 
 def test_where_vectors_are_not_wanted_that_is_no_failure(vault: Vault, clawmem: Command) -> None:
@@ -123,7 +135,7 @@ def test_with_vectors_no_library_is_imported(clawmem: Command, vault: Vault, env
         modules = loaded(vault.root, environment, *verb)
         assert modules & MODELS == set(), verb
         # So that the test cannot pass where the channel is not asked at all.
-        assert ("clawmem.index.vectors.channel" in modules) == (verb[0] != "remember")
+        assert ("clawmem.index.vectors.store" in modules) == (verb[0] != "remember")
 
 
 @needs_local_model

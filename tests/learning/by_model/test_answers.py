@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from clawmem.learning.attribution.quoted import is_prompt_injection
 from clawmem.learning.by_model.answers import ParsedAnswer, parse_answer
-from clawmem.learning.by_model.figures import numbers_in
-from clawmem.learning.by_model.grounding import find_quote
+from clawmem.learning.by_model.grounding import find_quote, numbers_in
 from clawmem.learning.by_model.task import (
     MAX_PIECE_CHARACTERS,
     EventPiece,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.learning.by_model.known import Known, known_for, turns_before
 from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN, EventPiece, split_events
 from clawmem.memory.facts.remember import remember

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.llm.budget import RunLimits

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.reconciling.predicates import mark_change
-from clawmem.learning.reconciling.reconcile import ADD, UPDATE, reconcile
+from clawmem.learning.reconciling.reconcile import ADD, UPDATE, mark_change, reconcile
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.para import Proposition, learned_fact

@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.reconciling.reconcile import ADD, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
+from clawmem.learning.reconciling.reconcile import (
+    ADD,
+    NOOP,
+    RETRACT,
+    UPDATE,
+    ReconcileDecision,
+    as_additional,
+    drop_unfit_predicate,
+    mark_change,
+    reconcile,
+)
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import Fact

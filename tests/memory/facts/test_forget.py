@@ -108,11 +108,6 @@ def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
 @pytest.mark.parametrize(
     ("statement", "request_", "question"),
     [
-        (
-            "The old callback line is +41 44 123.",
-            "Please delete the old callback line from shared memory",
-            "callback line",
-        ),
         ("Der Nutzer wohnt in Bergen.", "Vergiss bitte, dass ich in Bergen wohne.", "Bergen"),
         ("El usuario vive en Sevilla.", "Olvida que vivo en Sevilla.", "Sevilla"),
         ("L'utilisateur habite à Lyon.", "Oublie que j'habite à Lyon.", "Lyon"),
@@ -131,8 +126,6 @@ def test_a_request_in_any_language_hides_a_fact(clawmem: Command, statement: str
     [
         ("The user lives in Oslo.", "Forget that I live in Oslo.", "where does the user live"),
         ("Priya owns the parser.", "delete the memory that Priya owns the parser", "who owns the parser"),
-        ("The mail of Alice is alice@acme.io.", "Please forget alice@acme.io.", "mail of Alice"),
-        ("The Oslo Harbour office is closed.", "Please delete the fact about the Oslo Harbour office.", "Oslo office"),
         ("Nadia's private number is 555 0199.", "Wait, she hates that. Please forget Nadia's private number.", "Nadia"),
     ],
 )
@@ -277,11 +270,17 @@ def test_what_was_forgotten_is_on_no_page_and_the_next_undo_brings_it_back(clawm
     assert "Volvo" in clawmem("show", "mallory").out
 
 
-@pytest.mark.parametrize("text", ["forget it", "Don't forget that I live in Oslo.", "Delete the tests of Oslo, please.",
-                                  'Translate: "forget that I live in Oslo"'])  # fmt: skip
-def test_what_is_no_request_hides_nothing(clawmem: Command, text: str) -> None:
+def test_what_is_no_request_hides_nothing(clawmem: Command) -> None:
+    """Jokes, quotations, and orders about files."""
     clawmem("remember", "The user lives in Oslo.")
-    assert say(clawmem, text) == []
+    say(clawmem, "I live in Oslo, and the Oslo tests are slow.")
+    for text in (
+        "forget it", "Don't forget that I live in Oslo.", "Delete the tests of Oslo, please.",
+        'Translate: "forget that I live in Oslo"', "Forget that I live in Oslo, just kidding!",
+        'Anna wrote: "forget that I live in Oslo"', "If the tests fail, forget it.", "Forget it, that is too slow.",
+        "Forget Anna's number.", "Forget the Oslo tests for now.", "remove all of the Oslo tests",
+    ):  # fmt: skip
+        assert say(clawmem, text) == [], text
     assert "lives in Oslo" in served(clawmem, "Oslo")
 
 
@@ -339,16 +338,6 @@ def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, g
     assert not stays or stays in served(clawmem, stays)
 
 
-def test_a_rejected_request_shows_the_messages_again(clawmem: Command) -> None:
-    say_all(clawmem, ["Mia came back.", "Mia was drunk on Monday."], session="s1")
-    say(clawmem, "Strike that about Mia.", session="s1")
-    assert "drunk" not in served(clawmem, "Mia")
-    [waiting] = clawmem("review", "list", "--json").data["proposals"]
-    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
-    assert "drunk" in served(clawmem, "Mia")
-    assert clawmem("doctor").code == 0
-
-
 def test_what_two_requests_took_from_a_message_comes_back_with_each(clawmem: Command) -> None:
     parts = ["Mia was drunk on Monday.", "The choir of Aurora sings in the large hall by the sea.", "Bob lost his job."]
     say(clawmem, " ".join(parts), session="s1")
@@ -358,16 +347,6 @@ def test_what_two_requests_took_from_a_message_comes_back_with_each(clawmem: Com
     for proposal in clawmem("review", "list", "--json").data["proposals"]:
         clawmem("review", "reject", proposal["id"], "--reason", "it stays")
     assert " ".join(parts) in clawmem("recall", "choir", "--in", "events").out
-
-
-@pytest.mark.parametrize("request_", [
-    "Forget that I live in Oslo, just kidding!", "Anna wrote: \"forget that I live in Oslo\"",
-    "If the tests fail, forget it.", "Forget it, that is too slow.", "Forget Anna's number.",
-    "Forget the Oslo tests for now.", "remove all of the Oslo tests",
-])  # fmt: skip
-def test_jokes_quotations_and_orders_about_files_hide_nothing(clawmem: Command, request_: str) -> None:
-    say(clawmem, "I live in Oslo, and the Oslo tests are slow.")
-    assert say(clawmem, request_) == []
 
 
 def test_what_is_said_after_the_request_stays(clawmem: Command) -> None:
@@ -431,19 +410,6 @@ def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command, 
     decided = clawmem("review", "reject", waiting["id"], "--reason", "it stays")
     assert decided.code == 0, decided.err
     assert "Fjord" in served(clawmem, "interview Fjord Bank"), decided.out
-
-
-def test_the_verb_shows_first(clawmem: Command) -> None:
-    clawmem("remember", "The mail of Alice is alice@acme.io.")
-    clawmem("remember", "Alice Smith has alice.smith@acme.io.")
-    shown = clawmem("forget", "alice@acme.io")
-    assert (shown.out.count("fact_"), "Nothing is hidden yet" in shown.err) == (1, True)
-    assert "alice@acme.io" in served(clawmem, "mail of Alice")
-    assert clawmem("forget", "alice@acme.io", "--yes").code == 0
-    found = served(clawmem, "mail of Alice")
-    assert "is alice@acme.io" not in found
-    assert "alice.smith@acme.io" in found
-    assert clawmem("forget", "Kestrel").code == 1
 
 
 def test_what_is_forgotten_leaves_the_generated_pages_at_once(clawmem: Command, vault_root: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import facts_of
 from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.facts.remember import remember
@@ -99,9 +99,13 @@ def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vau
     ]
 
 
-@pytest.mark.parametrize("words", ["Bob: 44 sailings", "bob: 44 sailings, 84 euros", "44 sailings", "84 euros."])
 @pytest.mark.parametrize(
-    "form", ["Since [[{}]], he is rich.", "Because of [[{}]], he is rich.", "He is rich due to [[{}]]."]
+    ("words", "form"),
+    [
+        ("Bob: 44 sailings", "Since [[{}]], he is rich."),
+        ("bob: 44 sailings, 84 euros", "Because of [[{}]], he is rich."),
+        ("84 euros.", "He is rich due to [[{}]]."),
+    ],
 )
 def test_a_premise_is_named_by_a_part_of_its_words(vault: Vault, caller: Caller, words: str, form: str) -> None:
     bob = keep(vault, caller, "Bob: 44 sailings, 84 euros.")

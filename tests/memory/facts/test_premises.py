@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.impact import make_fan
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.premises import apply_future_values, refresh_premises
@@ -142,13 +142,13 @@ def test_callers_cannot_set_marks_or_confirmations(vault: Vault, caller: Caller)
     assert in_doubt(facts(vault)[resting.id])
 
 
-def test_thousands_of_dependents_are_marked_in_one_commit(
+def test_a_thousand_dependents_are_marked_in_one_commit(
     tmp_path: Path, environment: dict[str, str], caller: Caller
 ) -> None:
-    vault = Vault(make_fan(tmp_path / "fan", environment, 2_000), environment)
+    vault = Vault(make_fan(tmp_path / "fan", environment, 1_000), environment)
     result = retract(vault, "fact_00000000", caller)
-    assert len(result.marked) == 2_000
-    assert sum(map(in_doubt, facts(vault).values())) == 2_000
+    assert len(result.marked) == 1_000
+    assert sum(map(in_doubt, facts(vault).values())) == 1_000
 
 
 def facts_by_statement(vault: Vault) -> dict[str, Fact]:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import FactEdit, edit, link, merge, retract, supersede
@@ -144,35 +144,22 @@ def test_unknown_and_ambiguous_ids(vault: Vault, caller: Caller) -> None:
         retract(vault, "no/id", caller)
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("works at the mill", "Ylva Storm works at the mill."),
-        ("where Ylva Storm works", "Ylva Storm works at the mill."),
-        ("where Ylva works", None),
-        ("the rent of the shed", "The shed has a rent of 310 euros."),
-        ("Ylva", None),
-        ("the harbour", None),
-        ("14 Linden Row", "Bea lives at 14 Linden Row."),
-        ("Linden Row", None),
-    ],
-)
-def test_words_name_the_only_fact_that_has_them_all(
-    vault: Vault, caller: Caller, words: str, found: str | None
-) -> None:
-    for text in (
-        *("Ylva Storm works at the mill.", "Ylva Storm sings bass.", "The shed has a rent of 310 euros."),
-        *("Bea lives at 14 Linden Row.", "Cy lives at 4 Linden Row.", "Bea Lund keeps bees."),
-    ):
+def test_words_name_the_only_fact_that_has_them_all(vault: Vault, caller: Caller) -> None:
+    mill, shed, bea = (
+        "Ylva Storm works at the mill.",
+        "The shed has a rent of 310 euros.",
+        "Bea lives at 14 Linden Row.",
+    )
+    for text in (mill, "Ylva Storm sings bass.", shed, bea, "Cy lives at 4 Linden Row.", "Bea Lund keeps bees."):
         _keep(vault, caller, text)
-    if found is None:
+    for words in ("where Ylva works", "Ylva", "the harbour", "Linden Row"):
         with pytest.raises((AmbiguousId, NotFound)):
             retract(vault, words, caller)
-    else:
+    for words, found in (("where Ylva Storm works", mill), ("the rent of the shed", shed), ("14 Linden Row", bea)):
         assert retract(vault, words, caller).facts[0].fact.fact == found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, seed: int) -> None:
     chance = random.Random(seed)
     standing = [_keep(vault, caller, f"Fact {number} of {seed}").id for number in range(4)]

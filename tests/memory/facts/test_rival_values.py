@@ -86,8 +86,6 @@ def test_after_a_sync_of_two_clones_both_are_marked(tmp_path: Path, environment:
         ("The deadline of Heron is 12 March 2027.", "The deadline of Heron has moved to 30 April 2027."),
         ("I am Ottilie and I live in Ghent.", "I live in Antwerp now."),
         ("My manager is Bruno Castellani.", "Bruno is no longer my manager; Annika Lindqvist is."),
-        ("Ravi is vegetarian.", "Correction: Ravi is vegan, not vegetarian."),
-        ("Lynx runs on Svelte and Postgres 15.", "Lynx now runs on Postgres 16."),
         ("Lynx uses Stripe for payments.", "Lynx uses Paytrail for payments, not Stripe, because of a contract."),
         ("In Lynx use pnpm, never npm.", "We use yarn instead of pnpm in Lynx."),
     ],
@@ -102,9 +100,10 @@ def test_what_reads_as_a_change_names_what_it_may_replace(clawmem: Command, know
     assert at_once.err.count("may replace") == 1
 
 
-@pytest.mark.parametrize(
-    "later",
-    [
+def test_a_change_of_something_else_names_nothing(clawmem: Command) -> None:
+    stored = "I like the sea.\nThe deadline of Heron is 12 March 2027.\nWe use tabs.\nHeron uses Postgres on Hetzner."
+    clawmem("remember", f"{stored}\nIn Heron use pnpm, never npm.")
+    for later in (
         "I now have a dog.",
         "The office moved to Kortrijk.",
         "Tea is good, not bad.",
@@ -112,12 +111,8 @@ def test_what_reads_as_a_change_names_what_it_may_replace(clawmem: Command, know
         "Heron uses Paytrail for payments, not Stripe, because of a contract.",
         "Heron now uses Redis for mails.",
         "Actually, Heron is also hosted on Hetzner.",
-    ],
-)
-def test_a_change_of_something_else_names_nothing(clawmem: Command, later: str) -> None:
-    stored = "I like the sea.\nThe deadline of Heron is 12 March 2027.\nWe use tabs.\nHeron uses Postgres on Hetzner."
-    clawmem("remember", f"{stored}\nIn Heron use pnpm, never npm.")
-    assert "may replace" not in clawmem("remember", later).err
+    ):
+        assert "may replace" not in clawmem("remember", later).err, later
 
 
 def test_what_else_a_replaced_fact_says_stays(clawmem: Command) -> None:

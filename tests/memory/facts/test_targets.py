@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from clawmem.errors import AmbiguousId, NotFound
+from clawmem.memory.facts.forget import forget
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -14,6 +22,11 @@ pytestmark = pytest.mark.usefixtures("without_vectors")
 def stored(clawmem: Command) -> list[str]:
     """Return the current statements."""
     return sorted(fact["fact"] for fact in clawmem("list", "--json").data["facts"])
+
+
+def keep(vault: Vault, caller: Caller, facts: Iterable[str]) -> None:
+    """Remember facts, in one go."""
+    remember(vault, [draft_from_record({"fact": fact}, caller.now) for fact in facts], caller)
 
 
 @pytest.mark.parametrize(
@@ -34,14 +47,11 @@ def stored(clawmem: Command) -> list[str]:
         (("My mother died in 2019.", "My father lives in Cork."), "the death of my mom"),
     ],
 )
-@pytest.mark.parametrize("verb", ["forget", "retract", "supersede"])
-def test_words_name_a_fact_by_what_it_says(clawmem: Command, verb: str, facts: tuple[str, str], says: str) -> None:
-    for fact in facts:
-        clawmem("remember", fact)
-    more = {"forget": ["--yes"], "retract": [], "supersede": ["The Kestrel lamp is lit."]}[verb]
-    result = clawmem(verb, says, *more)
-    assert result.code == 0, result.err
-    assert facts[0] not in stored(clawmem) and facts[1] in stored(clawmem)
+def test_words_name_a_fact_by_what_it_says(vault: Vault, caller: Caller, facts: tuple[str, str], says: str) -> None:
+    keep(vault, caller, facts)
+    found, _ = forget(vault, says, caller, dry_run=True)
+    assert [placed.fact.fact for placed in found.facts] == [facts[0]]
+    assert retract(vault, says, caller).facts[0].fact.fact == facts[0]
 
 
 @pytest.mark.parametrize(
@@ -73,18 +83,15 @@ def test_a_name_in_another_script_is_forgotten(clawmem: Command, fact: str, says
         (("Nadia works at Brightwell.", "Omar likes tea."), "my job"),
     ],
 )
-@pytest.mark.parametrize("verb", ["forget", "retract", "supersede"])
 def test_what_fits_nothing_or_several_changes_nothing(
-    clawmem: Command, verb: str, facts: tuple[str, str], says: str
+    vault: Vault, caller: Caller, facts: tuple[str, str], says: str
 ) -> None:
-    for fact in facts:
-        clawmem("remember", fact)
-    before = stored(clawmem)
-    more = {"forget": ["--yes"], "retract": [], "supersede": ["The Kestrel lamp is lit."]}[verb]
-    result = clawmem(verb, says, *more)
-    assert (result.code, stored(clawmem)) == (1, before)
-    if "job" in facts[1]:
-        assert all(f"({fact})" in result.err for fact in facts)
+    keep(vault, caller, facts)
+    for act in (forget, retract):
+        with pytest.raises((NotFound, AmbiguousId)) as refused:
+            act(vault, says, caller)
+        if "job" in facts[1]:
+            assert all(f"({fact})" in refused.value.hint for fact in facts)
 
 
 def test_a_part_of_a_sentence_changes_and_the_rest_stays(clawmem: Command) -> None:

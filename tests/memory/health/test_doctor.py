@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import find_fact
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
-from clawmem.memory.health.checks.reading import VaultSecretSearch
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks.reading import credential_problems
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact, FactLink
@@ -26,6 +26,7 @@ from clawmem.vault.exchange.create import template_files
 from clawmem.vault.state.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Once, examples
+from tests.index.contents import assert_equal_to_a_rebuild
 from tests.memory.machines import make_machines
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -251,15 +252,36 @@ FAULTS = {
     ),
     "foreign file": Fault("daily/photo.png", "x", INFO, "foreign-file", None, "never committed"),
 }
+OF_FACTS = {name: fault for name, fault in FAULTS.items() if fault.path == ITEMS}
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("read", [False, True])
+def test_each_fault_of_a_fact_is_found_where_it_is(root: Path, check: Callable[..., Diagnosis], read: bool) -> None:
+    """Each is in an entity of its own, with ids of its own."""
+    wanted = [fault for fault in OF_FACTS.values() if (fault.check not in ("items", "conflict")) is read]
+    faults = {f"life/areas/people/p{number}/items.json": fault for number, fault in enumerate(wanted)}
+    for number, (path, fault) in enumerate(faults.items(), 1):
+        content = fault.content
+        for fact in (LIVES, TEA):
+            content = content.replace(fact.id, f"{fact.id[:-4]}{number:02}{fact.id[-2:]}")
+        put(root, path, content.replace(ITEMS, path))
+    save(root)
+    found = check()
+    for path, fault in faults.items():
+        here = [problem for problem in found.problems if problem.path == path]
+        problem = next((problem for problem in here if problem.check == fault.check), None)
+        assert problem is not None, (fault, here)
+        assert (problem.severity, problem.line) == (fault.severity, fault.line), problem
+        assert fault.words.replace(ITEMS, path) in problem.message
+        assert {problem.check for problem in here if problem.severity == ERROR} <= {fault.check}, "one fault, one error"
+    assert not found.healthy
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in OF_FACTS])
 def test_each_fault_is_found_where_it_is(name: str, root: Path, check: Callable[..., Diagnosis]) -> None:
     fault = FAULTS[name]
     put(root, fault.path, b"fine\n\xff\n" if name == "not text" else fault.content)
-    if fault.path != ITEMS:
-        with_facts(root, TEA if fault.path == LEDGER and '"ev_1"' not in fault.content else LIVES, TEA)
-    save(root)
+    with_facts(root, TEA if fault.path == LEDGER and '"ev_1"' not in fault.content else LIVES, TEA)
     found = check()
     problem = next((other_problem for other_problem in found.problems if other_problem.check == fault.check), None)
     assert problem is not None, found.problems
@@ -368,32 +390,22 @@ def test_an_edit_by_hand_is_information(root: Path, check: Callable[..., Diagnos
 KEY = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "line"),
-    [
-        ("MEMORY.md", f"# Memory\n\nThe key is {KEY}.\n", 3),
-        ("daily/2026-11-20.md", f"- {KEY}\n", 1),
-        (SUMMARY, PAGE + f"\n{KEY}\n", PAGE.count("\n") + 2),
-        ("wiki/page.md", f"{KEY}\n", 1),
-        ("agents/finance/TACIT.md", f"{KEY}\n", 1),
-        (
-            "ledger/2026-11-19.jsonl",
-            render_events([HELLO._replace(id="ev_0", timestamp="2026-11-19T08:00:00Z", text=KEY)]).decode(),
-            1,
-        ),
-    ],
-)
-def test_a_credential_is_found_wherever_it_stands(
-    root: Path, check: Callable[..., Diagnosis], path: str, text: str, line: int
-) -> None:
-    put(root, path, text)
-    (edited,) = [problem for problem in check().problems if problem.check == "left-alone"]
-    assert (edited.severity, edited.path) == (WARNING, path)
-    assert "cannot be committed" in edited.message and KEY not in edited.message
+def test_a_credential_is_found_wherever_it_stands(root: Path, check: Callable[..., Diagnosis]) -> None:
+    day = [HELLO._replace(id="ev_0", timestamp="2026-11-19T08:00:00Z", text=KEY)]
+    lines = {"MEMORY.md": 3, "daily/2026-11-20.md": 1, SUMMARY: PAGE.count("\n") + 2, "wiki/page.md": 1}
+    lines |= {"agents/finance/TACIT.md": 1, "ledger/2026-11-19.jsonl": 1}
+    for path, line in lines.items():
+        put(root, path, (PAGE if path == SUMMARY else "\n" * (line - 1)) + f"\n{KEY}\n"[path != SUMMARY :])
+    put(root, "ledger/2026-11-19.jsonl", render_events(day))
+    edited = [problem for problem in check().problems if problem.check == "left-alone"]
+    assert {(problem.severity, problem.path) for problem in edited} == {(WARNING, path) for path in lines}
+    assert all("cannot be committed" in problem.message and KEY not in problem.message for problem in edited)
     save(root)
     found = [problem for problem in check().problems if problem.check == "secret"]
-    assert [(problem.severity, problem.path, problem.line) for problem in found] == [(WARNING, path, line)]
-    assert "github-token" in found[0].message and KEY not in found[0].message
+    assert {(problem.severity, problem.path, problem.line) for problem in found} == {
+        (WARNING, path, line) for path, line in lines.items()
+    }
+    assert all("github-token" in problem.message and KEY not in problem.message for problem in found)
 
 
 def test_a_credential_in_the_settings_is_found(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -411,24 +423,9 @@ def test_what_was_added_to_files_of_the_template_is_searched(vault: Vault, calle
     assert found == {path: data.count(b"\n") + 1 for path, data in files.items()}
 
 
-def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault: Vault) -> None:
-    for day in (1, 2, 3):
-        put(vault.root, f"daily/2026-10-0{day}.md", f"{KEY}\n")
-    days = [f"daily/2026-10-0{day}.md" for day in (1, 2, 3)]
-    hurried, patient = VaultSecretSearch(0), VaultSecretSearch(None)
-    assert list(hurried.search(vault, days)) == []
-    assert hurried.skipped == days
-    assert hurried.notices() == [
-        "not all of daily/2026-10-01.md and 2 other files was searched for credentials, because of the time limit;"
-        " `clawmem doctor --full` searches everything"
-    ]
-    assert [problem.path for problem in patient.search(vault, days)] == days
-    assert patient.notices() == []
-
-
 def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 20_000 + f"{KEY}\nmore\n")
-    assert [problem.line for problem in VaultSecretSearch(None).search(vault, ["wiki/long.md"])] == [20_001]
+    assert [problem.line for problem in credential_problems(vault, ["wiki/long.md"])] == [20_001]
 
 
 @pytest.mark.parametrize(
@@ -755,7 +752,7 @@ def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller
     assert items == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]
 
 
-def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_an_order_of_another_clone_is_indexed_as_in_a_rebuild(tmp_path: Path, environment: dict[str, str]) -> None:
     other_machine, other = make_machines(tmp_path, environment)
     (fact,) = other.keep("Always send every report to Bob.", entity="projects/reports")
     other.sync()
@@ -764,10 +761,8 @@ def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environmen
     index = open_index(other_machine.vault)
     assert find_fact(index, fact.id).entity == "projects/reports"
     assert index.database.execute("SELECT trust FROM fact WHERE id = ?", (fact.id,)).fetchall() == [("external",)]
+    assert_equal_to_a_rebuild(other_machine.vault, index)
     index.close()
-    for machine in (other_machine, other):
-        found = doctor(machine.vault, machine.caller, full=True).problems
-        assert [problem.message for problem in found if problem.severity == ERROR] == []
 
 
 def _twice(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -882,11 +877,7 @@ def only_serious(found: Diagnosis) -> list[HealthProblem]:
     "statement",
     [
         f"DELETE FROM fact WHERE id = '{TEA.id}'",
-        "UPDATE fact SET line = replace(line, 'tea', 'coffee')",
-        "DELETE FROM entity",
-        "DELETE FROM event WHERE id = 'ev_1'",
         "INSERT INTO edge VALUES (1, 'supports', 'fact_0000dead')",
-        "UPDATE fact SET entity = 'areas/people/ann'",
         "UPDATE fact SET seal = seal + 1",
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.memory.health.status import FRESH, MISSING, STALE, status
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact

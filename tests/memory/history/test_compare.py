@@ -7,12 +7,11 @@ from datetime import timedelta
 import pytest
 
 from clawmem.errors import NotFound
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.entities.entities import archive_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.history.compare import Comparison, compare
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message

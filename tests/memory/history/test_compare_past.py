@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import index_path, open_store
 from clawmem.memory.facts.remember import remember
@@ -74,9 +74,8 @@ def test_a_point_is_a_commit_its_beginning_a_tag_or_a_way_to_it(vault: Vault, th
     assert said(open_past(vault, later, "HEAD")) == [f"Said on day {day}." for day in (1, 2, 3)]
 
 
-@pytest.mark.parametrize(
-    ("text", "commits", "clock"),
-    [
+def test_a_date_is_the_last_commit_at_or_before_it(vault: Vault, three: list[str], later: Caller) -> None:
+    for text, commits, clock in (
         ("2026-11-21", 0, "2026-11-21T23:59:59Z"),
         ("2026-11-22", 1, "2026-11-22T23:59:59Z"),
         ("2026-11-22T09:29:59Z", 0, "2026-11-22T09:29:59Z"),
@@ -88,14 +87,9 @@ def test_a_point_is_a_commit_its_beginning_a_tag_or_a_way_to_it(vault: Vault, th
         ("2030-01-01", 3, "2026-12-01T09:30:00Z"),
         ("2026-11", 3, "2026-11-30T23:59:59Z"),
         ("2026", 3, "2026-12-01T09:30:00Z"),
-    ],
-)
-def test_a_date_is_the_last_commit_at_or_before_it(
-    vault: Vault, three: list[str], later: Caller, text: str, commits: int, clock: str
-) -> None:
-    then = open_past(vault, later, text)
-    assert len(said(then)) == commits
-    assert stamp(then.caller.now) == clock
+    ):
+        then = open_past(vault, later, text)
+        assert (text, len(said(then)), stamp(then.caller.now)) == (text, commits, clock)
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 
 from clawmem.errors import NotFound, Refused
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.entities.entities import archive_entity, create_entity, list_entities
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, merge, retract, supersede
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.notes import note
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft, draft_from_record

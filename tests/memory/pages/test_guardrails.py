@@ -13,7 +13,7 @@ from clawmem.memory.pages.guardrails import GLOBAL
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
-from clawmem.work.guardrails import add_guardrail
+from clawmem.work.session_end_records import add_guardrail
 from tests.conftest import NOW
 from tests.memory.machines import Machine, make_machines
 

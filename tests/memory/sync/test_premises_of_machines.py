@@ -33,7 +33,7 @@ def test_a_premise_that_falls_here_marks_what_rests_on_it_there(tmp_path: Path, 
     assert other_machine.head() == other.head()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1))
 def test_machines_that_went_apart_agree(seed: int, tmp_path: Path, environment: dict[str, str]) -> None:
     machines = make_machines(tmp_path, environment)
     chance = random.Random(seed)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clawmem.model.facts.parts import without_part
+from clawmem.model.facts.parts import clear_part, parts_of, subject_of, without_part
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,18 @@ from clawmem.model.facts.parts import without_part
     ],
 )
 def test_what_is_left_without_a_part(text: str, named: str, rest: str | None) -> None:
-    assert without_part(text, lambda part, subject: float(named in part), 0.5) == rest
+    at = clear_part([float(named in part) for part in parts_of(text)[1]], 0.5)
+    assert (None if at is None else without_part(text, at)) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Marta's gym is FitBox in Malmö.", "Marta's gym"),
+        ("The choir rehearses on Mondays.", "The choir"),
+        ("Ghent", ""),
+        ("", ""),
+    ],
+)
+def test_what_stands_before_the_verb(text: str, subject: str) -> None:
+    assert subject_of(text) == subject

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import Draft

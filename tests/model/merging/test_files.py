@@ -9,7 +9,7 @@ import pytest
 from clawmem.errors import NeedsDecision
 from clawmem.model.merging.fields import MergePolicy
 from clawmem.model.merging.files import MergedFile, merge_file
-from clawmem.model.merging.prose import FIRST, LAST, SECOND
+from clawmem.model.merging.keyed import FIRST, LAST, SECOND
 from clawmem.model.pages.summary import generated_part, split_front_matter
 from clawmem.model.proposals.proposal import (
     APPROVED,

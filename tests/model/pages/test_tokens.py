@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clawmem.index.tables.background import exact_counter
 from clawmem.model.facts.fact import Fact
-from clawmem.model.language.common_words import COMMON_WORDS
+from clawmem.model.language.languages import word_list
 from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, token_bound, with_said_day
 from clawmem.model.records.event import Event
 from tests.conftest import examples
@@ -75,7 +75,7 @@ def test_never_more_than_bytes(text: str) -> None:
 
 _TIGHT = st.text(alphabet=" '\n\t.,-()abcdeqjxzstmlvrABSTLERVDMQXZ0123456789éßſ٣½日😀\u0301_", max_size=30)
 _WORDY = st.lists(
-    st.sampled_from([*sorted(COMMON_WORDS)[::97], "Ravi", "zqxj", "don't", "I'LL", "x1", "é"]), max_size=12
+    st.sampled_from([*sorted(word_list("common"))[::97], "Ravi", "zqxj", "don't", "I'LL", "x1", "é"]), max_size=12
 )
 _ANY = st.text(st.characters(codec="utf-8"), max_size=30)
 
@@ -139,7 +139,7 @@ def test_the_bound_is_near_for_plain_english(exact: Callable[[str], int]) -> Non
 
 
 def test_every_common_word_is_one_token(exact: Callable[[str], int]) -> None:
-    assert [word for word in sorted(COMMON_WORDS) if exact(f" {word}") != 1] == []
+    assert [word for word in sorted(word_list("common")) if exact(f" {word}") != 1] == []
 
 
 @pytest.mark.parametrize(("recorded", "day"), [("soon", "2026-11-20"), ("2026-11-21T09:30:00Z", "a day long ago")])

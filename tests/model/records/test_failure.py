@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
-from clawmem.memory.failure_modes import built_in_modes
 from clawmem.model.forms import render_lines
 from clawmem.model.merging.files import merge_file
 from clawmem.model.records.failure import (
@@ -23,6 +22,7 @@ from clawmem.model.records.failure import (
     with_own,
 )
 from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.work.tasks import built_in_modes
 from tests.conftest import examples
 
 MODE = "sinking:\n  signs: [water in the boat]\n  actions: [Bail., Row ashore.]\n"

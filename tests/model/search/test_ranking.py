@@ -16,12 +16,15 @@ from clawmem.model.search.ranking import (
     OTHERS_SHARE,
     AskedOf,
     AskedWord,
+    FusedHits,
     RankedFact,
     RankingFeatures,
     as_parts,
+    at_least,
     close_to_best,
     event_weights,
     fuse,
+    least_meant,
     meaning_share,
     normalized,
     of_days,
@@ -333,3 +336,14 @@ def test_what_is_over_is_at_most_as_good_as_the_best_that_holds() -> None:
     ranked = rank(channels, features)
     assert [fact.id for fact in ranked] == ["best", "over", "worse"]
     assert ranked[1].score == pytest.approx(ranked[0].score) and ranked[2].score < ranked[0].score
+
+
+def test_a_close_text_has_a_least_score_by_its_meaning() -> None:
+    hits = FusedHits([1, 2], {1: 0.5, 2: 0.2}, {"keyword": {1: 0.5, 2: 0.2}, "vector": {}})
+    raised = at_least(hits, {1: 0.3, 2: 0.6, 3: 0.9})
+    assert raised.order == [2, 1]
+    assert raised.scores == {1: 0.5, 2: 0.6}
+    assert sum(raised.channels(2).values()) == pytest.approx(0.6)
+    assert at_least(hits, {1: 0.4}) is hits
+    assert least_meant(0.5, share=0.0) > least_meant(0.5, share=0.2) > least_meant(0.3, share=0.2) > 0
+    assert least_meant(0.05, share=0.0) == 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.background import exact_counter
 from clawmem.index.vectors.embed import embed_missing
@@ -27,11 +27,10 @@ from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context, context_in
-from clawmem.serving.context.hits import ContextRequest
+from clawmem.serving.context.hits import ContextRequest, recalled_context
 from clawmem.serving.context.units import ContextResult
-from clawmem.serving.recall.brief import brief
-from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import brief
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.needs import needs_local_model
@@ -476,11 +475,11 @@ def test_a_task_without_words_is_served_by_tier_and_one_without_hits_says_so(vau
 @pytest.mark.usefixtures("unrelated_known")
 def test_words_and_meaning_are_ranked_together_with_a_floor(vault: Vault, caller: Caller) -> None:
     _keep(
-        vault, caller, "The standup is at 9:30", "Jane adopted a puppy", *(f"Time slot {n} is free" for n in range(30))
+        vault, caller, "The standup is at 9:30", "Jane adopted a puppy", *(f"Time slot {n} is free" for n in range(12))
     )
     talk = [
         Message(n, "user", f"What time is the call {n}? The {thing} is late", f"2026-11-20T10:{n:02}:00Z", "Mia")
-        for n, thing in enumerate(("train", "meeting", "puppy", "standup", "boat") * 6)
+        for n, thing in enumerate(("train", "meeting", "puppy", "standup", "boat") * 3)
     ]
     ingest(vault, talk, caller, "chat")
     embed_missing(vault, seconds=60)

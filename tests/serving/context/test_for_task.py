@@ -150,7 +150,7 @@ def test_labels_are_within_the_budget(vault: Vault, caller: Caller) -> None:
     for counted in (False, True):
         if counted:
             count_tokens(vault)
-        for budget in range(150, 400, 17):
+        for budget in range(150, 400, 41):
             for asked in (None, QUESTIONS[0][2]):
                 result = context(vault, caller, budget, asked)
                 assert count(result.text) <= result.tokens <= budget, (counted, budget, asked)

@@ -43,7 +43,6 @@ def _lives(vault: Vault, caller: Caller, text: str, place: str | None, **more: o
         ("Jane lives in Rome.", None, True),
         ("Jane lives in Paris now.", None, False),
         ("Jane lives in Parisot.", None, True),
-        ("Jane moved.", "Rome", True),
         ("Jane moved.", "paris", False),
     ],
 )
@@ -55,7 +54,7 @@ def test_a_value_that_is_only_said_in_words(
     assert context(vault, caller, 1000).text.count(_AGAINST) == (1 if against else 0)
 
 
-@pytest.mark.parametrize("place", ["a flat", "Norway", "34 Baker Street"])
+@pytest.mark.parametrize("place", ["a flat", "Norway"])
 def test_what_may_be_true_at_once_is_no_conflict(vault: Vault, caller: Caller, place: str) -> None:
     _lives(vault, caller, "Jane lives in Oslo.", "Oslo")
     _lives(vault, caller, f"Jane lives in {place}.", place)

@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from clawmem.index.search.channels import FactFilter, is_within
-from clawmem.learning.ingest import ingest
+from clawmem.learning.ingest import ingest, note
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
@@ -32,7 +31,7 @@ def boats(vault: Vault, caller: Caller) -> Vault:
     return vault
 
 
-FOUND = [
+FOUND: list[tuple[dict[str, str], set[str]]] = [
     ({}, {"0", "40"}),
     ({"since": "2026-11-01"}, {"0"}),
     ({"until": "2026-11-01"}, {"40"}),
@@ -41,14 +40,12 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("days", "found"), FOUND)
-def test_every_kind_of_hit_is_of_these_days(
-    boats: Vault, caller: Caller, days: dict[str, str], found: set[str]
-) -> None:
-    result = recall(boats, "the boat", caller, FactFilter(**days), 20, RECALL_KINDS)  # type: ignore[arg-type]
-    facts, events = [hit.fact.fact for hit in result.found], [hit.event.text for hit in result.heard]
-    words = " ".join([*facts, *events, *(hit.text for hit in result.noted)])
-    assert set(re.findall(r"\d+", words)) & {"0", "40"} == found
+def test_every_kind_of_hit_is_of_these_days(boats: Vault, caller: Caller) -> None:
+    for days, found in FOUND:
+        result = recall(boats, "the boat", caller, FactFilter(**days), 20, RECALL_KINDS)  # type: ignore[arg-type]
+        facts, events = [hit.fact.fact for hit in result.found], [hit.event.text for hit in result.heard]
+        words = " ".join([*facts, *events, *(hit.text for hit in result.noted)])
+        assert set(re.findall(r"\d+", words)) & {"0", "40"} == found, days
 
 
 def test_an_unknown_day_is_outside_of_every_bound() -> None:

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import open_index
+from clawmem.index.refresh import open_index
 from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.embed import embed_missing
-from clawmem.learning.ingest import ingest, ingest_notes
+from clawmem.learning.ingest import ingest, ingest_notes, note
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message

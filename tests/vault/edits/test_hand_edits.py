@@ -157,33 +157,35 @@ def test_the_page_of_an_entity_is_committed_though_its_facts_are_broken(furnishe
     assert ([*edits.good], [path for path, _ in edits.bad]) == ([page], [JANE])
 
 
-@pytest.mark.parametrize(
-    ("path", "data", "why"),
-    [
+def test_an_invalid_file_is_not_committed_and_is_named(
+    furnished: Vault, environment: dict[str, str], clawmem: Command
+) -> None:
+    files = [
         ("ledger/2026-11-20.jsonl", b'{"id": "e1"}\n', "ledger/2026-11-20.jsonl:1"),
-        ("ledger/2026-11-20.jsonl", b"{}\nnot json\n", "ledger/2026-11-20.jsonl:1"),
+        ("ledger/2026-11-19.jsonl", b"{}\nnot json\n", "ledger/2026-11-19.jsonl:1"),
         ("life/projects/boat/summary.md", b"---\ntitle: [\n---\nText\n", "life/projects/boat/summary.md:"),
         ("predicates.yaml", b"a: [\n", "predicates.yaml:"),
         ("wiki/page.md", b"a\n<<<<<<< HEAD\nb\n", "wiki/page.md:2"),
         ("daily/2026-11-20.md", b"caf\xe9\n", "daily/2026-11-20.md:1 cannot be read: it is not UTF-8 text"),
-        ("wiki/page.md", b"one\ntwo \xff\n", "wiki/page.md:2 cannot be read: it is not UTF-8 text"),
+        ("wiki/other.md", b"one\ntwo \xff\n", "wiki/other.md:2 cannot be read: it is not UTF-8 text"),
         ("life/projects/My Boat/summary.md", b"# Boat\n", "'my boat' cannot be part of it"),
         ("life/projects/UPPER/items.json", b"[\n]\n", "the entity must be named projects/upper"),
         ("agents/The Bot/CONTEXT.md", b"# Bot\n", "'The Bot' is not an agent id"),
-    ],
-)
-def test_an_invalid_file_is_not_committed_and_is_named(
-    furnished: Vault, environment: dict[str, str], clawmem: Command, path: str, data: bytes, why: str
-) -> None:
-    target = furnished.root / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(data)
+    ]
+    for path, data, _ in files:
+        target = furnished.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
     result = clawmem("remember", "Jane moved.", "--entity", "areas/people/jane", "--json")
     assert result.code == 0, result
-    assert [notice for notice in result.json["notices"] if notice.startswith("left alone: ") and why in notice]
-    assert target.read_bytes() == data
-    assert path in git(furnished.root, environment, "status", "--porcelain", "--untracked-files=all")
-    assert [other["path"] for other in clawmem("status", "--json").data["edits"]["unreadable"]] == [path]
+    left = [notice for notice in result.json["notices"] if notice.startswith("left alone: ")]
+    status = git(furnished.root, environment, "status", "--porcelain", "--untracked-files=all")
+    for path, data, why in files:
+        assert [notice for notice in left if why in notice], why
+        assert (furnished.root / path).read_bytes() == data
+        assert path in status
+    unreadable = [other["path"] for other in clawmem("status", "--json").data["edits"]["unreadable"]]
+    assert sorted(unreadable) == sorted(path for path, *_ in files)
 
 
 def test_broken_settings_are_named_with_their_line(furnished: Vault, clawmem: Command) -> None:
@@ -240,7 +242,7 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
 
     with writer_lock(furnished.state / "lock", 1, "test"):
         started = Saving(furnished, NOW, "test")
-        started.begin(eager=False)
+        started.begin()
         data = started.read(JANE)
         assert data is not None
         started.commit([Change("x(y): z", {JANE: data.replace(b"Jane", b"Joan")})])

@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Timer
@@ -25,9 +24,7 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import (
-    IndexUpdate,
     holds_index_lock,
-    index_age,
     index_lock_path,
     lock_index,
     replace_index,
@@ -367,42 +364,6 @@ def test_a_person_who_commits_a_file_just_before_the_index_is_locked(vault: Vaul
     assert_whole(vault.root, environment)
 
 
-def test_a_change_leaves_the_index_its_time(vault_root: Path, clawmem: Command, environment: dict[str, str]) -> None:
-    """Git looks again at what is not older than its index: with a later time, it would trust what it knows instead."""
-    index = vault_root / ".git" / "index"
-    seconds = int(time.time()) - 60
-    os.utime(index, (seconds, seconds))
-    assert clawmem("remember", "The sea is blue.").code == 0
-    assert "resources" in git(vault_root, environment, "ls-files", "life")
-    assert int(index.stat().st_mtime) == seconds
-
-
-def test_a_file_made_in_the_second_of_a_scan_is_found_after_later_changes(
-    vault_root: Path, clawmem: Command, environment: dict[str, str]
-) -> None:
-    """Git's cache of untracked files compares whole seconds in many builds. Only the time of the index tells that a
-    folder may have changed since."""
-    folder, index = vault_root / "wiki", vault_root / ".git" / "index"
-    git(vault_root, environment, "commit", "-q", "--allow-empty", "-m", "begin")
-    second = 1_790_000_000
-    os.utime(folder, (second, second))
-    assert git(vault_root, environment, "status", "--porcelain") == ""
-    (folder / "page.yaml").write_text("a: [1\n")
-    for path in (folder, index):
-        os.utime(path, (second, second))
-    for text in ("The sea is blue.", "Grass is green."):
-        assert "wiki/page.yaml" in clawmem("remember", text).err
-
-
-def test_an_index_that_git_has_not_compared_for_long_is_compared_anew(
-    vault_root: Path, clawmem: Command, environment: dict[str, str]
-) -> None:
-    index = vault_root / ".git" / "index"
-    os.utime(index, (1_790_000_000, 1_790_000_000))
-    assert clawmem("remember", "The sea is blue.").code == 0
-    assert index.stat().st_mtime > 1_790_000_000
-
-
 def test_our_own_mark_is_locked_enough_and_is_taken_away_once(vault: Vault) -> None:
     with writer_lock(vault.state / "write.lock", 5, "a test"):
         assert (holds_index_lock(vault), lock_index(vault), lock_index(vault)) == (False, [], [])
@@ -425,22 +386,9 @@ def test_without_an_index_nothing_of_an_older_copy_is_used(vault: Vault) -> None
     (vault.git_dir / "index").unlink()
     (vault.state / "git-index").write_bytes(kept)
     (vault.state / "git-index.lock").write_text("left by a killed git")
-    assert index_age(vault) == 0.0
     with replace_index(vault):
         vault.git.run("read-tree", "HEAD")
         assert "stale.txt" not in vault.git.run("ls-files").decode().split()
         vault.git.run("update-index", "--refresh", "-q")
     assert vault.git.run("ls-files", "clawmem.yaml").decode() == "clawmem.yaml\n"
     assert not (vault.state / "git-index").exists()
-
-
-def test_an_update_that_is_abandoned_changes_nothing_and_leaves_no_process(vault: Vault) -> None:
-    before = (vault.git_dir / "index").read_bytes()
-    update = IndexUpdate(vault)
-    update.abandon()
-    assert update._process.returncode == -signal.SIGKILL
-    assert (vault.git_dir / "index").read_bytes() == before
-    update = IndexUpdate(vault)
-    (vault.root / "new.txt").write_text("new")
-    update.finish(b"new.txt\0")
-    assert "new.txt" in vault.git.run("ls-files").decode().split()

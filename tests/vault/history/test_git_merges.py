@@ -7,7 +7,7 @@ import random
 import pytest
 
 from clawmem.vault.history.git_merges import history_distance
-from clawmem.vault.history.points import common_ancestors
+from clawmem.vault.history.history import common_ancestors
 from clawmem.vault.vault import Vault
 
 

@@ -15,8 +15,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, trailers
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
-from clawmem.vault.history.history import HistoryFilter, open_history
-from clawmem.vault.history.points import find_commit, last_commits_at
+from clawmem.vault.history.history import HistoryFilter, find_commit, last_commits_at, open_history
 from clawmem.vault.vault import Vault
 
 

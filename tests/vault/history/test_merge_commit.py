@@ -13,8 +13,8 @@ from clawmem.model.records.change import Author, Change
 from clawmem.vault.commit.pending import is_pending
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.index import index_lock_path
+from clawmem.vault.history.history import diff_commits
 from clawmem.vault.history.merge_commit import DROP_MERGE_REF, Entries, FileStates, fast_forward, write_merge
-from clawmem.vault.history.points import diff_commits
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 

@@ -14,7 +14,6 @@ from clawmem.errors import NotFound, Refused
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.proposals import read_proposals
-from clawmem.memory.tasks import find_task, move_task
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.claims import collisions
@@ -25,7 +24,7 @@ from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import fold_sessions, note_session
 from clawmem.work.sessions.records import find_session, list_sessions, visible_to
 from clawmem.work.sessions.start import changes, claim_changes, start_session
-from clawmem.work.tasks import add_tasks
+from clawmem.work.tasks import add_tasks, find_task, move_task
 from tests.conftest import NOW, Command
 from tests.memory.machines import make_machines
 

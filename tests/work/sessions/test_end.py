@@ -18,7 +18,7 @@ import pytest
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
 from clawmem.faces.mcp.tools import call_tool
 from clawmem.faces.parts.records_of_work import record_data
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import Fact
@@ -99,7 +99,6 @@ def test_guardrails_wait_and_outcomes_are_counted_at_their_facts(vault: Vault, c
         ({"decisions": [{"decided": "a", "why": "b", "used": ["fact_ffff"]}]}, "fact_ffff"),
         ({"outcomes": {"fact_ffff": "useful"}}, "fact_ffff"),
         ({"lessons": ["x" * 5000]}, r"lessons\[0\]"),
-        ({"lessons": ["The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"]}, "credential"),
         ({"summary": "The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}, "credential"),
     ],
 )
@@ -165,7 +164,6 @@ def test_notes_ask_for_a_scratchpad_after_five(vault: Vault, caller: Caller) -> 
     ("arguments", "later", "why"),
     [
         ({"used": 130, "window": 200}, 0, "the zone is rotate"),
-        ({"used": 170, "window": 200}, 0, "the zone is compact"),
         ({"stage": "plan"}, 0, "the stage changed to plan"),
         ({}, 61, "an hour has passed"),
         ({"used": 100, "window": 200}, 0, ""),

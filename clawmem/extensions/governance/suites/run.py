@@ -30,14 +30,13 @@ from clawmem.extensions.governance.suites.suite import (
     filled,
 )
 from clawmem.extensions.governance.suites.world import GENERATORS
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.background import exact_counter
 from clawmem.llm.budget import Account, Spent
-from clawmem.llm.choice import Model
+from clawmem.llm.choice import Model, prompt
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
-from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import ACTIVE, new_id
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.question import STOPWORDS

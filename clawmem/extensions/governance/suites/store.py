@@ -18,9 +18,8 @@ from clawmem.extensions.governance.suites.suite import (
     suite_path,
 )
 from clawmem.extensions.governance.suites.world import GENERATED, generated_suite
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.lookup import all_facts
-from clawmem.memory.failure_modes import read_failures
 from clawmem.memory.proposals import find_proposal, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, check_prefix
@@ -33,6 +32,7 @@ from clawmem.model.records.change import Change, agent_author, subject_line, tra
 from clawmem.model.records.parsing import read_log
 from clawmem.vault.strict_yaml import parse_yaml, with_line
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import read_failures
 
 if TYPE_CHECKING:
     from clawmem.runtime import Runtime

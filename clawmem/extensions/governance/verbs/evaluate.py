@@ -143,7 +143,7 @@ def allow(
 
 def _commands_of(call: Call, reference: str, folder: Path) -> list[str]:
     """Return the commands of a task that are not allowed in a folder yet."""
-    from clawmem.memory.tasks import find_task  # only where a task is named
+    from clawmem.work.tasks import find_task  # only where a task is named
 
     found = find_task(call.runtime.vault(), reference)
     commands = [

@@ -10,28 +10,19 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.filters import since_of
 from clawmem.faces.parts.parameters import LIMIT, SINCE, Parameter
 from clawmem.faces.parts.words import data_of
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.memory.failure_modes import (
-    came_back,
-    evidence_of,
-    failures_in,
-    find_mode,
-    mode_of,
-    read_failures,
-    read_modes,
-)
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.quarantine import FiledProposalChange, ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL, new_id
+from clawmem.model.facts.fact_words import agents_of, holds_for
 from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted
-from clawmem.model.pages.guardrail_page import agents_of, holds_for
 from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, SUPERSEDE, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -45,6 +36,15 @@ from clawmem.model.records.failure import (
 )
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
+from clawmem.work.tasks import (
+    came_back,
+    evidence_of,
+    failures_in,
+    find_mode,
+    mode_of,
+    read_failures,
+    read_modes,
+)
 
 _MOST_NOTES = 3
 # So many failures of one mode and one agent propose a guardrail.
@@ -104,7 +104,7 @@ def record_failure(
     known = read_modes(vault)
     mode = find_mode(known, mode_id)
     words = allowed(vault.settings, check_statement(note, "note"), "The note") if note else None
-    with writing(vault, caller, "failure record", eager=True) as work:
+    with writing(vault, caller, "failure record") as work:
         before = failures_in(work.read(LOG_PATH))
         record = FailureRecord(
             new_id(PREFIX, caller.entropy, {other_record.id for other_record in before}),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NeedsDecision, Unreadable
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, fact_to_line, parse_items_with_lines, render_items
 from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, check_reference
 from clawmem.model.language.dates import moment_of, sortable

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Unreadable
 from clawmem.llm.choice import missing_keys, missing_model_part
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.checks.facts import CheckedFact
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.status import failure_sentences, missing_key_sentence
 from clawmem.model.language.dates import day_of, moment_of
 from clawmem.model.language.text import counted
@@ -190,22 +190,16 @@ _READ = "`clawmem setup HARNESS --learn` lets a program read; an agent reads by 
 _SCHEDULE = "Run `clawmem heartbeat`, or schedule it with `clawmem cron install`."
 
 
-def learning_problems(
-    vault: Vault,
-    ledgers: Iterable[str],
-    now: datetime,
-    known: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {}),
-) -> Iterator[HealthProblem]:
-    """Yield failures of the last heartbeat, events of these ledger files that wait, and missing keys of models. `known`
-    says of some files how many events wait for the heartbeat, and for a model."""
+def learning_problems(vault: Vault, ledgers: Iterable[str], now: datetime) -> Iterator[HealthProblem]:
+    """Yield failures of the last heartbeat, events of these ledger files that wait, and missing keys of models."""
     last = read_last_run(vault)
     if last is not None:
         for sentence in failure_sentences(last):
             message = f"The heartbeat of {last.ended} failed: {sentence}"
             yield HealthProblem(WARNING, LEARNING, None, None, message)
     ledgers = sorted(ledgers)
-    yield from _waiting(vault, ledgers, last, now, known[0])
-    yield from _unread(vault, ledgers, now, known[1])
+    yield from _waiting(vault, ledgers, last, now)
+    yield from _unread(vault, ledgers, now)
     try:
         missing = missing_keys(vault.settings, vault.environment)
         part = missing_model_part(vault.settings, vault.environment)
@@ -217,13 +211,13 @@ def learning_problems(
         yield HealthProblem(WARNING, MODEL_KEY, None, None, missing_key_sentence(setting, variable))
 
 
-def _unread(vault: Vault, ledgers: Sequence[str], now: datetime, known: Mapping[str, int]) -> Iterator[HealthProblem]:
+def _unread(vault: Vault, ledgers: Sequence[str], now: datetime) -> Iterator[HealthProblem]:
     """Yield a warning if messages of a week ago are unread and nothing was read since."""
     try:
         reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
         week = now - _UNREAD_FOR
         before = [path for path in ledgers if PurePosixPath(path).stem < week.date().isoformat()]
-        number = sum(known[path] if path in known else _unread_events(vault, path, reached) for path in before)
+        number = sum(_unread_events(vault, path, reached) for path in before)
         after = (run for path in ledgers if path not in before for run in runs_in(vault.read(path) or b"", path))
         if number and not any(isinstance(run.get("events"), int) for run in after):
             waiting = f"{counted(number, 'event')} older than a week {'waits' if number == 1 else 'wait'}"
@@ -242,14 +236,12 @@ def _unread_events(vault: Vault, path: str, reached: Mapping[str, DayProgress]) 
         return 0  # reported with the file
 
 
-def _waiting(
-    vault: Vault, ledgers: Iterable[str], last: HeartbeatRun | None, now: datetime, known: Mapping[str, int]
-) -> Iterator[HealthProblem]:
+def _waiting(vault: Vault, ledgers: Iterable[str], last: HeartbeatRun | None, now: datetime) -> Iterator[HealthProblem]:
     try:
         reached = parse_cursor(vault.read(CURSOR_PATH)).days
     except Unreadable:
         return  # reported with the file
-    number = sum(known[path] if path in known else _unread_events(vault, path, reached) for path in ledgers)
+    number = sum(_unread_events(vault, path, reached) for path in ledgers)
     if not number:
         return
     words = f"{counted(number, 'event')} {'waits' if number == 1 else 'wait'} for the heartbeat"

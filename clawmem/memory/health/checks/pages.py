@@ -9,11 +9,11 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NeedsDecision, Unreadable
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import check_reference
+from clawmem.model.facts.fact_words import PAGE as GUARDRAILS
 from clawmem.model.language.dates import moment_of
-from clawmem.model.pages.guardrail_page import PAGE as GUARDRAILS
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
 from clawmem.model.proposals.proposal import OPEN, Proposal, parse_proposal
 from clawmem.model.records.entity import check_name, is_entity_name, name_of_path, summary_path, title_of
@@ -88,12 +88,10 @@ def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[st
     """
     bearers: dict[str, list[str]] = {}
     for name in sorted(aliases):
-        for alias in dict.fromkeys(
-            other_alias.lower() for other_alias in aliases[name] if is_entity_name(other_alias.lower())
-        ):
+        for alias in dict.fromkeys(alias.lower() for alias in aliases[name] if is_entity_name(alias.lower())):
             bearers.setdefault(alias, []).append(name)
     for alias, names in sorted(bearers.items()):
-        others = [other_name for other_name in names if other_name != alias]
+        others = [name for name in names if name != alias]
         if others and (alias in entities or len(others) > 1):
             meant = f"leads to {alias} itself" if alias in entities else "could mean any of them"
             message = f"The alias '{alias}' of {' and '.join(others)} {meant}: remove it, or move one of them."

@@ -1,16 +1,16 @@
 """Read every owned file once, in the order that lets each check see what it needs.
 
-Search files for credentials. In a large vault the search has a time limit and reports the skipped files.
+Search files for credentials.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
-from clawmem.errors import ClawmemError, Unreadable
-from clawmem.index.search.proven import IndexedFiles
+from clawmem.errors import ClawmemError
+from clawmem.memory.health.checks import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.facts import CheckedFact, all_facts_problems, fact_problems, read_items
 from clawmem.memory.health.checks.ledger import EventIds, evidence_problems, read_ledger, repeated_problems
 from clawmem.memory.health.checks.pages import (
@@ -24,7 +24,6 @@ from clawmem.memory.health.checks.pages import (
     settings_problems,
     text_problems,
 )
-from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.tree import VaultTree, walk
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import (
@@ -44,7 +43,6 @@ from clawmem.model.kinds import (
     handling,
 )
 from clawmem.model.language.text import normal
-from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event, as_said
 from clawmem.model.records.strict_json import UnreadFile, beyond_limit
@@ -56,23 +54,17 @@ from clawmem.vault.vault import Vault
 class VaultContent:
     """What the files hold, as it is collected while they are read: the tree; facts; ids of events by file; files that
     do not parse; the problems of the files; names of entities; texts of cited events by id; text that does not parse;
-    counts; proposals; files that are unchanged since a check found nothing in them, those of them of which the index
-    told what they hold, the facts of these by row, and how many of their events no heartbeat, and no model, has
-    read."""
+    counts; proposals; files that are unchanged since a check found nothing in them."""
 
-    def __init__(self, tree: VaultTree, unchanged: frozenset[str], index: IndexedFiles | None) -> None:
+    def __init__(self, tree: VaultTree, unchanged: frozenset[str]) -> None:
         self.tree = tree
         self.unchanged = unchanged.intersection(tree.owned)
-        self.index = index
-        self.indexed: set[str] = set()
-        self.rows: Mapping[int, Fact] = {}
         self.facts: list[CheckedFact] = []
         self.filed: list[FiledProposal] = []
         self.entities: set[str] = set()
         self.names: set[str] = set()
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.event_ids = EventIds()
-        self.unread_events: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})
         self.cited: dict[str, str] = {}
         self.wanted: set[str] = set()
         self.broken: set[str] = set()
@@ -82,20 +74,14 @@ class VaultContent:
         self.counts: Counter[str] = Counter(files=0, facts=0, entities=0, events=0, quotes=0, proposals=0)
 
 
-def read_vault(
-    vault: Vault, unchanged: frozenset[str] = frozenset(), indexed: IndexedFiles | None = None
-) -> VaultContent:
+def read_vault(vault: Vault, unchanged: frozenset[str] = frozenset()) -> VaultContent:
     """Read the whole work tree of the vault. `reading_problems` checks later what the facts say. Of `unchanged` files,
-    in which a check found nothing, only what other files are compared with is read, from `indexed` if that has it."""
-    book = VaultContent(walk(vault), unchanged, indexed)
+    in which a check found nothing, those are not read with which nothing is compared."""
+    book = VaultContent(walk(vault), unchanged)
     owned = book.tree.owned
     # Facts first: then it is known which events' texts must be kept for comparison.
     for path in sorted(owned, key=lambda path: handling(path).check == EVENTS):
         _read_file(vault, path, book)
-    if indexed is not None:
-        if book.wanted - book.cited.keys():
-            book.cited.update(indexed.texts(book.wanted - book.cited.keys()))
-        book.rows, book.unread_events = indexed.rows, _unread_events(vault, indexed)
     book.problems += repeated_problems(lambda path: vault.read(path) or b"", book.event_ids)
     book.problems += [
         HealthProblem(WARNING, "task", path, line, f"There is no workflow '{name}'.")
@@ -105,14 +91,6 @@ def read_vault(
     book.problems += alias_problems(book.aliases, book.entities)
     book.counts.update(entities=len(book.entities), facts=len(book.facts))
     return book
-
-
-def _unread_events(vault: Vault, indexed: IndexedFiles) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    try:
-        cursor = parse_cursor(vault.read(CURSOR_PATH))
-    except Unreadable:
-        return {}, {}  # reported with the file
-    return indexed.unread(cursor.days), indexed.unread(cursor.by_model)
 
 
 def reading_problems(reading: VaultContent) -> Iterator[HealthProblem]:
@@ -144,33 +122,11 @@ def _read_file(vault: Vault, path: str, book: VaultContent) -> None:
             book.entities.add(name)
             book.names.add(name)
         check = handling(path).check
-        if path not in book.unchanged or not _is_known(path, data, book):
+        if path not in book.unchanged or check not in _COMPARED_WITH_NOTHING:
             found = [] if check == NONE else list(text_problems(path, data))
             book.problems += found
             if check not in _NEEDING_TEXT or not any(problem.severity == ERROR for problem in found):
                 CHECKS[check](path, data, book)
-
-
-def _is_known(path: str, data: bytes, book: VaultContent) -> bool:
-    """Take what an unchanged file holds from the index. Return whether it need not be read."""
-    check, rows = handling(path).check, book.index
-    if check in _COMPARED_WITH_NOTHING:
-        return True
-    if rows is None or check not in (FACTS, SUMMARY, EVENTS):
-        return False
-    if check == FACTS and (facts := rows.facts(path)) is not None:
-        _take_facts(path, enumerate(facts, 2), book)
-    elif check == SUMMARY and (summary := rows.summary(path)) is not None:
-        book.names.update((summary[0], *summary[1]))
-        book.aliases[name_of_path(path) or path] = summary[1]
-    elif check == EVENTS and (ids := rows.event_ids(path, data)) is not None:
-        book.counts["events"] += len(ids)
-        for event_id in ids:
-            book.event_ids.add(path, event_id)
-    else:
-        return False
-    book.indexed.add(path)
-    return True
 
 
 _COMPARED_WITH_NOTHING = (CATALOG, REDACTIONS, PARSE, NONE)
@@ -278,51 +234,30 @@ CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], object]] = {
 }
 
 
-SEARCH_SECONDS = 5.0
-# The time limit is checked after this many bytes.
+# So many bytes are searched at a time.
 _CHUNK_BYTES = 1 << 20
 _MAX_PER_FILE = 3
 
 
-class VaultSecretSearch:
-    """Searches files one by one for at most `seconds` (None: no limit). `skipped` are the files that were left out."""
+def credential_problems(vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
+    """Yield the first credentials in each file. Unreadable files are reported elsewhere."""
+    for path in paths:
+        try:
+            data = vault.read(path) or b""
+        except (ClawmemError, OSError):
+            continue
+        yield from islice(_credentials_in(path, data), _MAX_PER_FILE)
 
-    def __init__(self, seconds: float | None = SEARCH_SECONDS) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-        self.skipped: list[str] = []
 
-    def search(self, vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
-        """Yield the first credentials in each file. Unreadable files are reported elsewhere."""
-        for path in paths:
-            try:
-                data = vault.read(path)
-            except (ClawmemError, OSError):
-                continue
-            yield from self._look_at(path, data or b"")
-
-    def _look_at(self, path: str, data: bytes) -> Iterator[HealthProblem]:
-        found = start = lines = 0
-        for end in _chunk_ends(data):
-            if self._end is not None and time.monotonic() > self._end:
-                self.skipped.append(path)
-                return
-            # Events have foreign ids, which may look like credentials.
-            text = data[start:end].decode(errors="replace")
-            for match in find_secrets(text, unnamed=handling(path).secrets != AT_INGEST):
-                found += 1
-                if found > _MAX_PER_FILE:
-                    return
-                line = lines + text.count("\n", 0, match.start) + 1
-                yield HealthProblem(WARNING, "secret", path, line, f"This looks like a credential ({match.rule}).")
-            start, lines = end, lines + text.count("\n")
-
-    def notices(self) -> list[str]:
-        """Return a notice for the skipped files."""
-        if not self.skipped:
-            return []
-        more = f" and {len(self.skipped) - 1:,} other files" if len(self.skipped) > 1 else ""
-        left = f"not all of {self.skipped[0]}{more} was searched for credentials, because of the time limit"
-        return [f"{left}; `clawmem doctor --full` searches everything"]
+def _credentials_in(path: str, data: bytes) -> Iterator[HealthProblem]:
+    start = lines = 0
+    for end in _chunk_ends(data):
+        # Events have foreign ids, which may look like credentials.
+        text = data[start:end].decode(errors="replace")
+        for match in find_secrets(text, unnamed=handling(path).secrets != AT_INGEST):
+            line = lines + text.count("\n", 0, match.start) + 1
+            yield HealthProblem(WARNING, "secret", path, line, f"This looks like a credential ({match.rule}).")
+        start, lines = end, lines + text.count("\n")
 
 
 def _chunk_ends(text: bytes) -> Iterator[int]:

@@ -6,11 +6,14 @@ pattern takes linear time.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, cast
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.safety.secrets.find import places_of
-from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.looks import (
     compiled,
     could_be_chosen,
@@ -150,8 +153,25 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 }
 
 
+class KeptRule(NamedTuple):
+    """A pattern of detect-secrets: its plugin, the words of which one stands in small letters in what it matches, and
+    whether case is ignored."""
+
+    plugin: str
+    words: tuple[str, ...]
+    pattern: str
+    ignores_case: bool
+
+
+@cache
+def kept_rules() -> tuple[KeptRule, ...]:
+    """Return the patterns of detect-secrets 1.5.0, which benchmarks/kept_rules.py wrote: see NOTICE."""
+    data = cast(Any, __spec__).loader.get_data(__file__.replace("places.py", "kept_rules.json"))
+    return tuple(KeptRule(*rule) for rule in json.loads(data))
+
+
 def _kept(text: str, lower: str) -> Iterator[Hit]:
-    for rule in KEPT:
+    for rule in kept_rules():
         if any(word in lower for word in rule.words):
             for match in compiled(rule.pattern, re.IGNORECASE if rule.ignores_case else 0).finditer(text):
                 start, end = match.span(match.lastindex or 0)
@@ -184,21 +204,22 @@ def _entries(text: str) -> Iterator[Hit]:
 
 def find_recovery_phrases(text: str) -> Iterator[Hit]:
     """Yield recovery phrases: at least twelve words in a row from the word list of wallets."""
-    from clawmem.model.safety.secrets.words import PHRASE_WORDS
+    from clawmem.model.language.languages import word_list  # few texts have twelve words in a row
 
+    of_wallets = word_list("recovery_phrase")
     words = compiled(r"[^\W\d_]+")
-    if b"\1" * 12 not in bytes(map(PHRASE_WORDS.__contains__, map(str.lower, words.findall(text)))):
+    if b"\1" * 12 not in bytes(map(of_wallets.__contains__, map(str.lower, words.findall(text)))):
         return
     run: list[re.Match[str]] = []
     for match in (*words.finditer(text), None):
         near = match is not None and (
             not run or not text[run[-1].end() : match.start()].strip(" \n\t,0123456789.)[]\"'")
         )
-        if match is not None and near and match[0].lower() in PHRASE_WORDS:
+        if match is not None and near and match[0].lower() in of_wallets:
             run.append(match)
             continue
         ended = bool(run) and not text[run[-1].end() : run[-1].end() + 2].strip(" ")[:1].isalnum()
         ended = ended or (len(run) >= 12 and compiled(_OF_WALLETS, re.IGNORECASE).search(text) is not None)
         if len(run) >= 12 and ended and len({other_match[0] for other_match in run}) > len(run) / 2:
             yield "recovery-phrase", run[0].start(), run[-1].end()
-        run = [match] if match is not None and match[0].lower() in PHRASE_WORDS else []
+        run = [match] if match is not None and match[0].lower() in of_wallets else []

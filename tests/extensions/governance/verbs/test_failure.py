@@ -9,12 +9,12 @@ import pytest
 
 from clawmem.errors import NotFound, SecretFound, Unreadable
 from clawmem.extensions.governance.verbs.failure import RecordedFailure, count_failures, list_failures, record_failure
-from clawmem.model.pages.guardrail_page import agents_of
+from clawmem.model.facts.fact_words import agents_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.failure import LOG_PATH, MODES_PATH
 from clawmem.review.review import approve, list_proposals, reject
 from clawmem.vault.vault import Vault
-from clawmem.work.guardrails import add_guardrail, list_guardrails
+from clawmem.work.session_end_records import add_guardrail, list_guardrails
 from tests.conftest import NOW
 
 

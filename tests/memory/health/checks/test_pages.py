@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.memory.health.checks import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.pages import alias_problems, read_review
-from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.fact import UNSET_ID, Fact
 from clawmem.model.proposals.proposal import (

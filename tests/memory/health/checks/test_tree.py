@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.memory.health.checks.problem import ERROR, HealthProblem
+from clawmem.memory.health.checks import ERROR, HealthProblem
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import IncompleteAnswer, InvalidInput, Unreadable
 from clawmem.extension import answer_of
 from clawmem.faces.parts.words import SHORT, entry_line, outcome_lines
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, count_tiers
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.conflicts import conflicting_ids
@@ -22,7 +22,6 @@ from clawmem.memory.health.status import status
 from clawmem.memory.history.compare import fact_changes
 from clawmem.memory.history.undo import undo
 from clawmem.memory.sync.merge_plan import state_at
-from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.history.comparison import CORRECTED, FORGOTTEN_KINDS, LEARNED, count_kinds, told_changes
 from clawmem.model.language.dates import stamp
@@ -36,6 +35,7 @@ from clawmem.runtime import Runtime
 from clawmem.serving.browse import analytics, list_stale
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import list_sessions
+from clawmem.work.tasks import list_tasks
 
 _FULL_NAMES = (40, 64)
 _HEX = frozenset("0123456789abcdef")

@@ -28,7 +28,7 @@ from clawmem.faces.parts.failures import explained
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import SessionRecord
 from clawmem.runtime import Runtime
-from clawmem.vault.state.session_journal import FOLDER
+from clawmem.vault.state.journal import SESSIONS
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ def _signature(vault: Vault) -> _Signature:
     """Return values that change with each commit and each entry of a session's journal."""
     from clawmem.review.reviewers import signature_of  # with the first page that listens
 
-    folder = vault.state / FOLDER
+    folder = vault.state / SESSIONS
     return vault.head().commit, signature_of(folder.iterdir() if folder.is_dir() else ())
 
 

@@ -36,7 +36,7 @@ from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.words import entry_data
 from clawmem.faces.verbs.history import OLDER
 from clawmem.faces.verbs.table import load
-from clawmem.index.refresh.refresh import run_query
+from clawmem.index.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
 from clawmem.index.search.lookup import (
@@ -57,7 +57,6 @@ from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.sync.merge_plan import state_at
-from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.fact_words import reasons_of
 from clawmem.model.facts.reach import EVERY_SCOPE
@@ -86,6 +85,7 @@ from clawmem.serving.recall.recall import said_of
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES, EventHit, FactHit, NoteHit
 from clawmem.vault.edits.adoption import user_identity
 from clawmem.work.sessions.records import list_sessions
+from clawmem.work.tasks import list_tasks
 
 MENU = (
     ("", "Home", "house"),

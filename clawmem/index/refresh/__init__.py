@@ -1,1 +1,0 @@
-"""Updating the index to HEAD."""
