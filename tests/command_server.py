@@ -43,7 +43,8 @@ _PIPE_BYTES = 1 << 15  # what a pipe takes although nobody reads yet
 # Python or a library may start differently with other variables: such a command gets a Python of its own.
 _KNOWN = {
     "PATH", "HOME", "LANG", "SHELL", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_EDITOR", "AGENT", "MY_KEY",
-    "TERM", "COLUMNS", "EDITOR", "NO_COLOR", "FORCE_COLOR", "_CLAWMEM_COMPLETE",
+    "TERM", "COLUMNS", "EDITOR", "NO_COLOR", "FORCE_COLOR", "_CLAWMEM_COMPLETE", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
+    "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL",
     "PGHOST", "PGDATABASE", "PGUSER", "PGPASSWORD",
     *(row.partition("=")[0] for row in AGENT_SHELLS),
 }  # fmt: skip

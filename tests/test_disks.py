@@ -16,7 +16,7 @@ from tests.conftest import NOW, Command, Result
 
 BLOCK = 4096
 # How many blocks are left free when a change begins: from none to enough, so that the steps meet the end in turn.
-LEFT = [*range(0, 22, 2), 24, 32, 48, 64, 96, 128]
+LEFT = [0, 2, 4, 8, 12, 16, 20, 24, 32, 64, 128]
 
 
 @pytest.fixture
@@ -76,6 +76,7 @@ def test_a_full_disk_loses_nothing(disk: Path, on_disk: Callable[..., Result]) -
         statement = f"Said with {left} blocks left."
         fill(disk, left)
         result = on_disk("remember", statement, "--entity", "areas/test")
+        assert left or "The first fact." in on_disk("recall", "the first fact").out
         (disk / "filler").unlink()
         if result.code == 0:
             kept.add(statement)
@@ -92,16 +93,6 @@ def test_a_full_disk_loses_nothing(disk: Path, on_disk: Callable[..., Result]) -
         assert on_disk("remember", f"Said with {left} blocks left.", "--entity", "areas/test").code == 0
     assert_sound(vault, kept | {f"Said with {left} blocks left." for left, _ in failed})
     assert on_disk("doctor", "--full").code == 0
-
-
-def test_reads_work_on_a_full_disk(disk: Path, on_disk: Callable[..., Result]) -> None:
-    on_disk("remember", "The first fact.", "--entity", "areas/test")
-    fill(disk, 0)
-    found = on_disk("recall", "the first fact")
-    assert found.code == 0
-    assert "The first fact." in found.out
-    (disk / "filler").unlink()
-    assert_sound(disk / "vault", {"The first fact."})
 
 
 def test_a_read_only_disk(disk: Path, on_disk: Callable[..., Result]) -> None:

@@ -98,21 +98,22 @@ def test_init_works_from_the_installed_wheel(installed: Path, environment: dict[
         assert (tmp_path / "vault" / name).read_bytes() == (TEMPLATE / name).read_bytes()
 
 
-def test_the_command_is_installed_and_works(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+@pytest.fixture
+def used(installed: Path, environment: dict[str, str], tmp_path: Path) -> Path:
+    """A vault in which the installed command was used."""
     command = str(installed / "bin" / "clawmem")
     assert os.access(command, os.X_OK)
-    assert run(installed, environment, command, "--version", cwd=tmp_path) == f"clawmem {__version__}\n"
     run(installed, environment, command, "init", "vault", cwd=tmp_path)
-    run(installed, environment, command, "remember", "Jane lives in Oslo.", cwd=tmp_path / "vault")
-    assert "Jane lives in Oslo." in run(installed, environment, command, "recall", "Jane", cwd=tmp_path / "vault")
+    run(installed, environment, command, "remember", "Jane adopted a puppy.", cwd=tmp_path / "vault")
+    return tmp_path / "vault"
 
 
-def test_the_action_checks_a_vault_that_was_checked_out(
-    installed: Path, environment: dict[str, str], tmp_path: Path
+def test_the_command_is_installed_and_works_and_the_action_checks_a_vault_that_was_checked_out(
+    installed: Path, environment: dict[str, str], used: Path, tmp_path: Path
 ) -> None:
     command = str(installed / "bin" / "clawmem")
-    run(installed, environment, command, "init", "vault", cwd=tmp_path)
-    run(installed, environment, command, "remember", "Jane lives in Oslo.", cwd=tmp_path / "vault")
+    assert run(installed, environment, command, "--version", cwd=tmp_path) == f"clawmem {__version__}\n"
+    assert "Jane adopted a puppy." in run(installed, environment, command, "recall", "Jane", cwd=used)
     git = {"GIT_CONFIG_GLOBAL": os.devnull, **environment}
     subprocess.run(["git", "clone", "--quiet", "vault", "checkout"], cwd=tmp_path, env=git, check=True)
     [*_, step] = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
@@ -134,14 +135,12 @@ def test_the_action_checks_a_vault_that_was_checked_out(
 
 @needs_local_model
 def test_a_fact_is_found_by_meaning_with_the_installed_wheel(
-    installed: Path, environment: dict[str, str], tmp_path: Path
+    installed: Path, environment: dict[str, str], used: Path
 ) -> None:
     python = [sys.executable, "-m", "clawmem"]
-    run(installed, environment, *python, "init", "vault", cwd=tmp_path)
-    run(installed, environment, *python, "remember", "Jane adopted a puppy.", cwd=tmp_path / "vault")
-    text = run(installed, environment, *python, "reindex", "--vectors", cwd=tmp_path / "vault")
+    text = run(installed, environment, *python, "reindex", "--vectors", cwd=used)
     assert "embedded 1 text with multilingual-e5-small" in text
-    assert "puppy" in run(installed, environment, *python, "recall", "who has a dog", cwd=tmp_path / "vault")
+    assert "puppy" in run(installed, environment, *python, "recall", "who has a dog", cwd=used)
 
 
 def test_the_source_distribution_holds_what_the_wheel_needs(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from clawmem.faces.parts.command import Command as Verb
 from clawmem.faces.parts.command import check_person
 from clawmem.faces.verbs.table import VERBS, load
 from clawmem.memory.allowed_commands import read_allowed
-from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.vault.git.acceptance import user_folder
 from clawmem.vault.vault import Vault
 from tests.answers import clawmem_calls
@@ -71,11 +70,10 @@ def test_the_table_says_what_only_a_person_may_do() -> None:
         assert not command.person or list(calls_of_persons(command, name)), f"{name} has no example that a person runs"
 
 
-@pytest.mark.parametrize("harness", SHELLS)
-@pytest.mark.few(2)
-def test_every_command_of_a_person_is_refused_in_the_shell_of(
-    harness: str, clawmem: Command, vault: Vault, environment: dict[str, str]
+def test_every_command_of_a_person_is_refused_in_the_shell_of_an_agent(
+    clawmem: Command, vault: Vault, environment: dict[str, str]
 ) -> None:
+    harness = "claude-code"
     before = vault.head(), sorted(user_folder(environment).rglob("*"))
     for name, command in commands():
         for words in calls_of_persons(command, name) if command.person else ():
@@ -85,15 +83,6 @@ def test_every_command_of_a_person_is_refused_in_the_shell_of(
             assert f"only a person may run it, and {harness} is an agent" in result.err
             assert "in a terminal of their own" in result.err and "a shell of" in result.err
     assert (vault.head(), sorted(user_folder(environment).rglob("*"))) == before
-
-
-@pytest.mark.parametrize("row", AGENT_SHELLS)
-@pytest.mark.few(6)
-def test_each_variable_says_who_the_caller_is(row: str, clawmem: Command) -> None:
-    name, _, value = row.partition("=")
-    for found in (value,) if value else ("1", ""):
-        (fact,) = clawmem("remember", f"The boat has {len(found)} masts.", "--json", env={name: found}).data["facts"]
-        assert (fact["trust"], fact["agent"]) == ("agent", AGENT_SHELLS[row])
 
 
 def test_a_variable_with_another_value_says_nothing(clawmem: Command) -> None:

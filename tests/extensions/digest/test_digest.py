@@ -96,7 +96,7 @@ def test_a_document_becomes_claims_with_evidence(vault: Vault, caller: Caller) -
     assert _problems(vault, caller) == []
 
 
-@pytest.mark.parametrize("phase", PHASES[:-1])
+@pytest.mark.parametrize("phase", (PHASES[0], PHASES[-2]))
 def test_a_failure_in_a_phase_is_retried_and_stops_no_other_source(vault: Vault, caller: Caller, phase: str) -> None:
     source = add_document(vault, (EXAMPLES / "harbour.md").read_text(), "harbour.md", caller)
     two = add_document(vault, (EXAMPLES / "queue.md").read_text(), "queue.md", caller)

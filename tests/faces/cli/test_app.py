@@ -19,13 +19,15 @@ from tests.extensions.hub.test_contract import CLAIM
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
 
-def test_every_verb_has_help_and_takes_the_common_options(clawmem: Command) -> None:
+def test_every_verb_has_help_in_one_paragraph_and_takes_the_common_options(clawmem: Command) -> None:
     for verb in VERBS:
         result = clawmem(verb, "--help")
         assert result.code == 0, (verb, result.err)
         assert VERBS[verb].split(" (")[0].rstrip(".") in " ".join(result.out.split()), verb
         for option in ("--vault", "--agent", "--json", "--quiet"):
             assert option in result.out, (verb, option)
+        text = result.out.partition("Options:")[0].replace("\n  ", "\n")
+        assert "  " not in text.partition("Arguments:")[0].strip(), verb
 
 
 def test_aliases_are_the_verbs_they_stand_for(clawmem: Command) -> None:
@@ -33,65 +35,49 @@ def test_aliases_are_the_verbs_they_stand_for(clawmem: Command) -> None:
     assert clawmem("search", "tea", "--json").data["facts"][0]["fact"] == "Jane likes tea"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "error"),
-    [
-        (["recall"], 2, "usage"),
-        (["nonsense"], 2, "usage"),
-        (["recall", "x", "--limit", "many"], 2, "usage"),
-        (["show", "fact_00000000"], 1, "not_found"),
-        (["remember", ""], 2, "invalid_input"),
-        (["remember", "x", "--valid-from", "someday"], 2, "invalid_input"),
-        (["remember", "x", "--entity", "../../etc/passwd"], 2, "invalid_input"),
-        (["recall", "x", "--vault", "/nowhere"], 10, "no_vault"),
-    ],
-)
-def test_failures_are_one_document_with_code_message_and_hint(
-    clawmem: Command, arguments: list[str], code: int, error: str
-) -> None:
-    result = clawmem(*arguments, "--json")
-    assert result.code == code, result.out + result.err
-    document = result.json
-    assert document["schema_version"] == 1
-    assert document["ok"] is False
-    assert document["error"]["code"] == error
-    assert document["error"]["message"].endswith((".", "?", "!", ")"))
-    assert document["error"]["hint"]
-    assert result.err == ""
-    spoken = clawmem(*arguments)
-    assert spoken.code == code
-    assert spoken.out == ""
-    assert spoken.err.startswith("error: ")
-    assert "\nhint: " in spoken.err
+def test_failures_are_one_document_with_code_message_and_hint(clawmem: Command) -> None:
+    for line, code, error in (
+        ("recall", 2, "usage"),
+        ("nonsense", 2, "usage"),
+        ("recall x --limit many", 2, "usage"),
+        ("show fact_00000000", 1, "not_found"),
+        ("remember ''", 2, "invalid_input"),
+        ("remember x --valid-from someday", 2, "invalid_input"),
+        ("remember x --entity ../../etc/passwd", 2, "invalid_input"),
+        ("recall x --vault /nowhere", 10, "no_vault"),
+    ):
+        result, spoken = clawmem(*shlex.split(line), "--json"), clawmem(*shlex.split(line))
+        document = result.json
+        assert (result.code, result.err, document["schema_version"], document["ok"]) == (code, "", 1, False), result
+        assert document["error"]["code"] == error and document["error"]["hint"]
+        assert document["error"]["message"].endswith((".", "?", "!", ")"))
+        assert (spoken.code, spoken.out) == (code, "")
+        assert spoken.err.startswith("error: ") and "\nhint: " in spoken.err
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        (["recal", "tea"], "`clawmem recall tea`"),
-        (["serch", "tea"], "`clawmem search tea`"),
-        (["remembre"], "'remember'"),
-        (["agent", "lsit"], "'list'"),
-        (["recall", "tea", "--limt", "3"], "`clawmem recall tea --limit 3`"),
-        (["list", "--entiy", "jane"], "`clawmem list --entity jane`"),
-        (["review", "approve", "prop_1", "--resaon", "x"], "`clawmem review approve prop_1 --reason x`"),
-        (["status", "--jsno"], "`clawmem status --json`"),
-        (["--vualt", ".", "status"], "`clawmem --vault . status`"),
-    ],
-)
-def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command) -> None:
-    result = clawmem(*words)
-    assert (result.code, result.out) == (2, "")
-    assert "Did you mean " in result.err and meant in result.err
+def test_what_was_meant_is_named(clawmem: Command) -> None:
+    for line, meant in (
+        ("recal tea", "`clawmem recall tea`"),
+        ("serch tea", "`clawmem search tea`"),
+        ("remembre", "'remember'"),
+        ("agent lsit", "'list'"),
+        ("recall tea --limt 3", "`clawmem recall tea --limit 3`"),
+        ("list --entiy jane", "`clawmem list --entity jane`"),
+        ("review approve prop_1 --resaon x", "`clawmem review approve prop_1 --reason x`"),
+        ("status --jsno", "`clawmem status --json`"),
+        ("--vualt . status", "`clawmem --vault . status`"),
+    ):
+        result = clawmem(*line.split())
+        assert (result.code, result.out) == (2, "")
+        assert "Did you mean " in result.err and meant in result.err
 
 
-@pytest.mark.parametrize("word", FORMER_VERBS)
-def test_a_former_verb_is_what_took_its_place(word: str, clawmem: Command) -> None:
-    words = FORMER_VERBS[word].split()
-    assert word not in VERBS
-    assert clawmem("help", word).out == clawmem("help", *words).out
-    named = [each for each in words if not each.startswith("-")]
-    assert clawmem("schema", word, "--json").data["schema"] == clawmem("schema", *named, "--json").data["schema"]
+def test_a_former_verb_is_what_took_its_place(clawmem: Command) -> None:
+    for word, meant in FORMER_VERBS.items():
+        assert word not in VERBS
+        assert clawmem("help", word).out == clawmem("help", *meant.split()).out
+        named = [each for each in meant.split() if not each.startswith("-")]
+        assert clawmem("schema", word, "--json").data["schema"] == clawmem("schema", *named, "--json").data["schema"]
 
 
 @pytest.mark.parametrize("word", OTHER_NAMES)
@@ -104,9 +90,8 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
     assert clawmem(*shlex.split(meant), "--help").code == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "hint"),
-    [
+def test_a_usage_error_is_plain_and_says_what_fits(clawmem: Command) -> None:
+    rows: list[tuple[list[str], str, str]] = [
         (["context", "--budget", "no"], "'no' is not a whole number.", "context --help"),
         (["context", "--budget", "0"], "0 is less than 1.", "context --help"),
         (["recall", "x", "--limit", "2000"], "2000 is not between 1 and 1000.", "recall --help"),
@@ -137,13 +122,10 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         ),
         (["list", "jane"], "Got unexpected extra", "See `clawmem list --help`."),
         (["schema", "recal"], "There is no command 'recal'.", "Did you mean 'recall'?"),
-    ],
-)
-def test_a_usage_error_is_plain_and_says_what_fits(words: list[str], message: str, hint: str, clawmem: Command) -> None:
-    result = clawmem(*words, "--json")
-    error = result.json["error"]
-    assert message in error["message"]
-    assert hint in error["hint"]
+    ]
+    for words, message, hint in rows:
+        error = clawmem(*words, "--json").json["error"]
+        assert message in error["message"] and hint in error["hint"], words
 
 
 def test_text_and_many_facts_come_from_stdin(clawmem: Command) -> None:
@@ -308,12 +290,6 @@ def test_without_a_verb_the_state_and_what_to_do_next_are_shown(clawmem: Command
     clawmem("remember", "Jane prefers tea.")
     again = [step["command"] for step in clawmem("status", "--json").data["next"]]
     assert len(again) == 3 and "clawmem remember 'Jane prefers tea.'" not in again
-
-
-def test_help_is_set_in_one_paragraph(clawmem: Command) -> None:
-    for verb in VERBS:
-        text = clawmem(verb, "--help").out.partition("Options:")[0]
-        assert "  " not in text.replace("\n  ", "\n").partition("Arguments:")[0].strip(), verb
 
 
 def test_a_text_that_begins_with_a_dash(clawmem: Command) -> None:

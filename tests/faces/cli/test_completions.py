@@ -176,8 +176,8 @@ def run(shell: str, text: str, at_work: dict[str, str], cwd: Path) -> list[str]:
     return process.stdout.splitlines()
 
 
-def typed(shell: str, begin: list[str], keys: str, wanted: str, at_work: dict[str, str], cwd: Path) -> None:
-    """An interactive shell shows `wanted` once `keys` were typed into its terminal."""
+def typed(shell: str, begin: list[str], lines: dict[str, str], at_work: dict[str, str], cwd: Path) -> None:
+    """An interactive shell shows what is wanted once the keys of a line were typed into its terminal."""
     flags = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}[shell]
     master, slave = os.openpty()
     process = subprocess.Popen(
@@ -188,8 +188,10 @@ def typed(shell: str, begin: list[str], keys: str, wanted: str, at_work: dict[st
         for line in [*begin, "echo rea''dy"]:
             os.write(master, line.encode() + b"\n")
         _until(master, "ready")
-        os.write(master, keys.encode())
-        _until(master, wanted)
+        for keys, wanted in lines.items():
+            os.write(master, keys.encode())
+            _until(master, wanted)
+            os.write(master, b"\x15")  # takes the line back
     finally:
         process.kill()
         process.wait()
@@ -213,56 +215,43 @@ def _visible_text(output: str) -> str:
     return plain
 
 
-@pytest.mark.parametrize(
-    ("line", "current", "offered"),
-    [
-        ("clawmem rem", "rem", ["remember"]),
-        ("clawmem recall tea --entity areas/", "areas/", ["areas/people/jane"]),
+def test_bash_function(at_work: dict[str, str], vault_root: Path) -> None:
+    lines = {
+        ("clawmem rem", "rem"): "remember",
+        ("clawmem recall tea --entity areas/", "areas/"): "areas/people/jane",
         # bash ends a word at @ and at =, and wants back only what comes after.
-        ("clawmem recall tea --entity @fin", "fin", ["finance/projects/budget"]),
-        ("clawmem recall tea --entity=are", "are", ["areas/people/jane"]),
-    ],
-)
-def test_bash_function(line: str, current: str, offered: list[str], at_work: dict[str, str], vault_root: Path) -> None:
-    text = f"""
-        source {script("bash")}
-        COMP_LINE='{line}' COMP_POINT={len(line)}
-        _clawmem clawmem '{current}'
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    assert run("bash", text, at_work, vault_root) == offered
+        ("clawmem recall tea --entity @fin", "fin"): "finance/projects/budget",
+        ("clawmem recall tea --entity=are", "are"): "areas/people/jane",
+    }
+    calls = (
+        f"COMP_LINE='{line}' COMP_POINT={len(line)}; _clawmem clawmem '{current}'; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        for line, current in lines
+    )
+    text = "\n".join((f"source {script('bash')}", *calls))
+    assert run("bash", text, at_work, vault_root) == [*lines.values()]
 
 
-@pytest.mark.parametrize(
-    ("keys", "wanted"),
-    [
-        ("clawmem rememb\t'x'", "clawmem remember 'x'"),
-        ("clawmem recall tea --entity @fin\t.", "--entity @finance/projects/budget ."),
-        ("clawmem recall tea --entity=are\t.", "--entity=areas/people/jane ."),
-        ("clawmem ingest READ\t.", "clawmem ingest README.md ."),
-    ],
-)
-def test_bash_at_a_terminal(keys: str, wanted: str, at_work: dict[str, str], vault_root: Path) -> None:
+AT_A_TERMINAL = {
+    "clawmem rememb\t'x'": "clawmem remember 'x'",
+    "clawmem recall tea --entity @fin\t.": "--entity @finance/projects/budget .",
+    "clawmem ingest READ\t.": "clawmem ingest README.md .",
+}
+
+
+def test_bash_at_a_terminal(at_work: dict[str, str], vault_root: Path) -> None:
     (vault_root / "README.md").touch()
-    typed("bash", [f"source {script('bash')}"], keys, wanted, at_work, vault_root)
+    lines = {**AT_A_TERMINAL, "clawmem recall tea --entity=are\t.": "--entity=areas/people/jane ."}
+    typed("bash", [f"source {script('bash')}"], lines, at_work, vault_root)
 
 
-@pytest.mark.parametrize(
-    ("keys", "wanted"),
-    [
-        ("clawmem rememb\t'x'", "clawmem remember 'x'"),
-        ("clawmem recall tea --entity @fin\t.", "--entity @finance/projects/budget ."),
-        ("clawmem ingest READ\t.", "clawmem ingest README.md ."),
-        ("clawmem doctor --f\t", "--fix     -- Repair what is safe to repair, one commit for each repair."),
-    ],
-)
-def test_zsh_at_a_terminal(keys: str, wanted: str, at_work: dict[str, str], vault_root: Path, tmp_path: Path) -> None:
+def test_zsh_at_a_terminal(at_work: dict[str, str], vault_root: Path, tmp_path: Path) -> None:
     (vault_root / "README.md").touch()
+    listed = "--fix     -- Repair what is safe to repair, one commit for each repair."
     folder = tmp_path / "functions"
     folder.mkdir()
     shutil.copy(script("zsh"), folder)
     begin = [f"fpath=({folder} $fpath)", f"autoload -Uz compinit; compinit -u -d {tmp_path}/dump"]
-    typed("zsh", begin, keys, wanted, at_work, vault_root)
+    typed("zsh", begin, {**AT_A_TERMINAL, "clawmem doctor --f\t": listed}, at_work, vault_root)
 
 
 def test_zsh_sourced(at_work: dict[str, str], vault_root: Path, tmp_path: Path) -> None:
@@ -270,21 +259,19 @@ def test_zsh_sourced(at_work: dict[str, str], vault_root: Path, tmp_path: Path) 
     assert run("zsh", text, at_work, vault_root) == ["_clawmem"]
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("clawmem rem", ["remember\tStore a fact (also: add)."]),
-        ("clawmem recall tea --entity @f", ["@finance/projects/budget"]),
-        ("clawmem recall tea --entity=are", ["--entity=areas/people/jane"]),
-        ("clawmem doctor --fix", ["--fix\tRepair what is safe to repair, one commit for each repair."]),
-        ("clawmem ingest READ", ["README.md"]),
-        ("clawmem recall 'where does", []),
-    ],
-)
-def test_fish(line: str, offered: list[str], at_work: dict[str, str], vault_root: Path) -> None:
+def test_fish(at_work: dict[str, str], vault_root: Path) -> None:
     (vault_root / "README.md").touch()
-    text = f'source {script("fish")}; complete -C "{line}"'
-    assert [name.rstrip("\t") for name in run("fish", text, at_work, vault_root)] == offered
+    lines = {
+        "clawmem rem": "remember\tStore a fact (also: add).",
+        "clawmem recall tea --entity @f": "@finance/projects/budget",
+        "clawmem recall tea --entity=are": "--entity=areas/people/jane",
+        "clawmem recall 'where does": None,
+        "clawmem doctor --fix": "--fix\tRepair what is safe to repair, one commit for each repair.",
+        "clawmem ingest READ": "README.md",
+    }
+    text = "\n".join((f"source {script('fish')}", *(f'complete -C "{line}"' for line in lines)))
+    offered = [name.rstrip("\t") for name in run("fish", text, at_work, vault_root)]
+    assert offered == [name for name in lines.values() if name]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
@@ -297,7 +284,7 @@ def test_a_new_shell_completes_after_the_install(
     for _ in range(2):
         assert clawmem("completions", shell, "--install").code == 0
     assert rc.read_bytes().startswith(b"export KEPT='\xe9'\n") and rc.read_bytes().count(b"\n") == 2
-    typed(shell, [f"source {rc}"], "clawmem entity sh\t", "clawmem entity show", at_work, vault_root)
+    typed(shell, [f"source {rc}"], {"clawmem entity sh\t": "clawmem entity show"}, at_work, vault_root)
 
 
 def test_a_new_fish_completes_after_the_install(clawmem: Command, at_work: dict[str, str], vault_root: Path) -> None:

@@ -46,40 +46,41 @@ def _hinted(clawmem: Command, *words: str) -> list[str]:
     return [] if hint.startswith("See ") else shlex.split(hint.split("`")[1])[1:]
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        ("show project atlas", "show atlas"),
-        ("show jane doe prefers tea", "show 'jane doe prefers tea'"),
-        ("show person zzz", ""),
-        ("log person jane", "log jane"),
-        ("tier postgres zzz", ""),
-        ("why did we choose Postgres", "recall 'why did we choose Postgres'"),
-        ("why 'did we choose Postgres'", "recall 'why did we choose Postgres'"),
-        ("entity create person Mia Berg", "entity create areas/people/mia-berg"),
-        ("entity add project site", "entity create projects/site"),
-        ("merge jane atlas", "entity merge jane atlas"),
-        ("merge jane zzz", "merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'"),
-        ("--limit 2 list", "list --limit 2"),
-        ("-n 2 recall tea", "recall tea -n 2"),
-        ("decision 'Use Postgres.' --why 'It is known.'", "decision add 'Use Postgres.' --why 'It is known.'"),
-        ("show daily/2026-11-20", "recall '' --since 2026-11-20 --until 2026-11-20"),
-        ("note list", "recall '' --in notes --since today"),
-        ("note show yesterday", "recall '' --in notes --since today"),
-        ("remember list", "list"),
-        ("remember list jane", "list"),
-        ("remember ' show '", "list"),
-        ("log last week", "log 'last week'"),
-        ("list this week", "list --since 'this week'"),
-        ("recall last week", "recall '' --since 'last week'"),
-    ],
+_HINTS = (
+    ("show project atlas", "show atlas"),
+    ("show jane doe prefers tea", "show 'jane doe prefers tea'"),
+    ("show person zzz", ""),
+    ("log person jane", "log jane"),
+    ("tier postgres zzz", ""),
+    ("why did we choose Postgres", "recall 'why did we choose Postgres'"),
+    ("why 'did we choose Postgres'", "recall 'why did we choose Postgres'"),
+    ("entity create person Mia Berg", "entity create areas/people/mia-berg"),
+    ("entity add project site", "entity create projects/site"),
+    ("merge jane atlas", "entity merge jane atlas"),
+    ("merge jane zzz", "merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'"),
+    ("--limit 2 list", "list --limit 2"),
+    ("-n 2 recall tea", "recall tea -n 2"),
+    ("decision 'Use Postgres.' --why 'It is known.'", "decision add 'Use Postgres.' --why 'It is known.'"),
+    ("show daily/2026-11-20", "recall '' --since 2026-11-20 --until 2026-11-20"),
+    ("note list", "recall '' --in notes --since today"),
+    ("note show yesterday", "recall '' --in notes --since today"),
+    ("remember list", "list"),
+    ("remember list jane", "list"),
+    ("remember ' show '", "list"),
+    ("log last week", "log 'last week'"),
+    ("list this week", "list --since 'this week'"),
+    ("recall last week", "recall '' --since 'last week'"),
 )
-def test_the_hint_is_a_command_that_can_be_run(words: str, meant: str, clawmem: Command, vault: Vault) -> None:
+
+
+def test_the_hint_is_a_command_that_can_be_run(clawmem: Command, vault: Vault) -> None:
     before = vault.head()
-    assert _hinted(clawmem, *shlex.split(words)) == shlex.split(meant)
+    for words, meant in _HINTS:
+        assert _hinted(clawmem, *shlex.split(words)) == shlex.split(meant), words
     assert vault.head() == before
-    if meant and "fact_1a2b" not in meant:
-        assert clawmem(*shlex.split(meant)).code == 0
+    for meant in dict(_HINTS).values():
+        if meant and "fact_1a2b" not in meant:
+            assert clawmem(*shlex.split(meant)).code == 0, meant
 
 
 def test_an_entity_is_proposed_where_a_name_is_misspelt(clawmem: Command) -> None:
@@ -109,11 +110,10 @@ def test_the_words_before_a_file_are_left_out(clawmem: Command, tmp_path: Path) 
     assert f"`clawmem import {file}`" in clawmem("import", "markdown", str(file)).err
 
 
-@pytest.mark.parametrize("word", ["pause", "off", "stop"])
-def test_what_turns_learning_off_is_named(word: str, clawmem: Command) -> None:
-    hint = clawmem(word).err
-    for words in ("setup HARNESS --remove", "config set llm.model ''", "config set session.ask false"):
-        assert f"`clawmem {words}`" in hint
+def test_what_turns_learning_off_is_named(clawmem: Command) -> None:
+    for hint in (clawmem(word).err for word in ("pause", "off", "stop")):
+        for words in ("setup HARNESS --remove", "config set llm.model ''", "config set session.ask false"):
+            assert f"`clawmem {words}`" in hint
     assert clawmem("config", "set", "llm.model", "").code == clawmem("config", "set", "session.ask", "false").code == 0
 
 
@@ -124,36 +124,31 @@ def test_a_word_spelled_like_no_verb_gets_no_guess() -> None:
     assert "'entity list'" in unknown_command(["projects"], all_verbs(), OTHER_NAMES)
 
 
-@pytest.mark.parametrize("word", [word for word in OTHER_NAMES if word != "version"])
-def test_each_word_of_other_programs_is_answered_with_a_command_that_exists(word: str) -> None:
-    meant = OTHER_NAMES[word].partition(" {")[0]
-    assert unknown_command([word], all_verbs(), OTHER_NAMES).endswith(f"Did you mean {meant!r}?")
-    verb, *rest = meant.split()
-    found = load(verb)
-    command = found if isinstance(found, Verb) else found[rest[0]] if rest else None
-    flags = {flag for parameter in all_parameters(command) for flag in parameter.flags} if command else set()
-    assert {part for part in rest if part.startswith("-")} <= flags
+def test_each_word_of_other_programs_is_answered_with_a_command_that_exists() -> None:
+    for word in OTHER_NAMES.keys() - {"version"}:
+        meant = OTHER_NAMES[word].partition(" {")[0]
+        assert unknown_command([word], all_verbs(), OTHER_NAMES).endswith(f"Did you mean {meant!r}?")
+        verb, *rest = meant.split()
+        found = load(verb)
+        command = found if isinstance(found, Verb) else found[rest[0]] if rest else None
+        flags = {flag for parameter in all_parameters(command) for flag in parameter.flags} if command else set()
+        assert {part for part in rest if part.startswith("-")} <= flags, word
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
+def test_the_command_that_is_meant_is_named_whole(clawmem: Command) -> None:
+    for words, meant in (
         (("tag", "fact_1a2b", "tools"), "edit fact_1a2b --tag tools"),
         (("pin", "fact_1a2b"), "edit fact_1a2b --pin"),
         (("move", "fact_1a2b", "projects/atlas"), "edit fact_1a2b --entity projects/atlas"),
         (("update", "fact_1a2b", "Ann's bike is red."), "supersede fact_1a2b 'Ann'\"'\"'s bike is red.'"),
         (("remembr", "Ann rows."), "remember 'Ann rows.'"),
-    ],
-)
-def test_the_command_that_is_meant_is_named_whole(words: tuple[str, ...], meant: str, clawmem: Command) -> None:
-    assert f"Did you mean `clawmem {meant}`?" in clawmem(*words).err
+    ):
+        assert f"Did you mean `clawmem {meant}`?" in clawmem(*words).err
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"), [("list decisions", "decision list"), ("entity list people", "entity list")]
-)
-def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: str, clawmem: Command) -> None:
-    assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
+def test_a_second_word_that_names_a_list_is_answered_with_it(clawmem: Command) -> None:
+    for words, meant in (("list decisions", "decision list"), ("entity list people", "entity list")):
+        assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
     assert "`clawmem remember 'people like tea'`" in clawmem("remember", "people", "like", "tea").err
 
 
@@ -173,17 +168,14 @@ def test_a_line_of_another_program_is_answered_with_a_line_that_can_be_read(claw
         assert plain_call(shlex.split(meant)) is not None
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
+def test_what_list_does_not_take_is_answered_with_a_line_that_runs(clawmem: Command) -> None:
+    for words, meant in (
         ("list facts --output json", "list --json"), ("list facts -o json", "list --json"),
         ("list tags", "list --jsonl --fields tags"), ("list --tags", "list --jsonl --fields tags"),
         ("list atlas --limit 3", "list --entity atlas --limit 3"), ("list --count 3", "list --limit 3"),
-    ],
-)  # fmt: skip
-def test_what_list_does_not_take_is_answered_with_a_line_that_runs(words: str, meant: str, clawmem: Command) -> None:
-    assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
-    assert clawmem(*meant.split()).code == 0
+    ):  # fmt: skip
+        assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
+        assert clawmem(*meant.split()).code == 0
 
 
 def test_what_clawmem_has_not_is_answered_with_what_there_is(clawmem: Command) -> None:
@@ -201,9 +193,9 @@ def test_the_word_on_dashes_is_for_texts_alone(clawmem: Command) -> None:
     assert "times" not in clawmem("undo", "1").err
 
 
-@pytest.mark.parametrize("words", [("tag", "fact_1a2b"), ("unforget", "the address"), ("decisions", "a", "b", "c")])
-def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], clawmem: Command) -> None:
-    assert f"Did you mean {OTHER_NAMES[words[0]].partition(' {')[0]!r}?" in clawmem(*words).err
+def test_what_cannot_be_read_whole_is_named_by_its_verb(clawmem: Command) -> None:
+    for words in (("tag", "fact_1a2b"), ("unforget", "the address"), ("decisions", "a", "b", "c")):
+        assert f"Did you mean {OTHER_NAMES[words[0]].partition(' {')[0]!r}?" in clawmem(*words).err
 
 
 def test_an_option_of_other_programs_is_answered_with_the_line_that_is_meant(clawmem: Command) -> None:
@@ -304,10 +296,10 @@ def test_days_and_places_are_explained_once(clawmem: Command) -> None:
     assert "--in notes" in clawmem("recall", "my notes").err
 
 
-@pytest.mark.parametrize("group", ["review", "task", "decision", "entity", "lesson", "config"])
-def test_a_group_by_itself_lists(group: str, clawmem: Command) -> None:
-    assert clawmem(group).out == clawmem(group, "list").out and clawmem(group).code == 0
-    assert "Usage:" in clawmem(group, "--help").out
+def test_a_group_by_itself_lists(clawmem: Command) -> None:
+    for group in ("review", "task", "decision", "entity", "lesson", "config"):
+        assert clawmem(group).out == clawmem(group, "list").out and clawmem(group).code == 0
+        assert "Usage:" in clawmem(group, "--help").out
 
 
 def test_the_word_add_is_that_of_a_verb(clawmem: Command) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -164,13 +163,13 @@ def tell_everywhere(clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> dict[
     return {"FACT": fact, "PUBLIC": public, "OLD": old, "FORGOTTEN": gone, "UNDONE": undone, "START": start}
 
 
-@pytest.mark.parametrize(("options", "env"), _OTHERS.values(), ids=_OTHERS)
-def test_what_answers_a_reader_never_has_the_secret(
-    clawmem: Clawmem, told: dict[str, str], options: tuple[str, ...], env: dict[str, str]
-) -> None:
-    for line in (line for lines in _READING.values() for line in lines):
+@pytest.mark.parametrize("name", _OTHERS)
+def test_what_answers_a_reader_never_has_the_secret(clawmem: Clawmem, told: dict[str, str], name: str) -> None:
+    """Each call for a person who is named by an option; the first of each verb for whoever reads otherwise."""
+    options, env = _OTHERS[name]
+    for line in (line for lines in _READING.values() for line in (lines if name == "option" else lines[:1])):
         words = [told.get(word, word) for word in line]
-        for shape in (["--json"], *([] if line == ["dashboard"] else [[]])):
+        for shape in (["--json"], *([[]] if name == "option" and line != ["dashboard"] else [])):
             found = clawmem(*words, *shape, *options, env=env)
             shown = found.out + found.err
             for asked in line:  # what was asked may stand in the answer
@@ -187,10 +186,7 @@ def test_who_may_see_it_gets_it_from_each_verb(clawmem: Clawmem, told: dict[str,
             assert any(SECRET in clawmem(*line, "--viewer", name).out for line in words), verb
 
 
-@pytest.mark.parametrize(("options", "env"), _OTHERS.values(), ids=_OTHERS)
-def test_no_tool_and_no_hook_gives_it_to_others(
-    clawmem: Clawmem, told: dict[str, str], options: tuple[str, ...], env: dict[str, str]
-) -> None:
+def test_no_tool_and_no_hook_gives_it_to_others(clawmem: Clawmem, told: dict[str, str]) -> None:
     def said(*options: str, **env: str) -> str:
         calls: list[dict[str, Any]] = []
         for at, (name, tool) in enumerate(TOOLS.items()):
@@ -209,7 +205,8 @@ def test_no_tool_and_no_hook_gives_it_to_others(
             shown += clawmem(*hook, given=prompt, env={"CLAWMEM_PROJECT": "boat", **env}).out
         return shown
 
-    assert SECRET not in said(*options, **env)
+    for options, env in _OTHERS.values():
+        assert SECRET not in said(*options, **env), (options, env)
     assert SECRET in said("--agent", "boss", CLAWMEM_VIEWER="lucia")
 
 
@@ -260,20 +257,10 @@ def test_what_replaces_merges_links_or_disputes_a_marked_fact_does_not_tell_it(
     assert SECRET in clawmem("list", "--viewer", "alvarez").out.casefold()
 
 
-def test_an_agent_that_sees_little_ingests_and_a_server_answers_for_a_viewer(
-    clawmem: Clawmem, shared: tuple[str, str]
-) -> None:
+def test_an_agent_that_sees_little_ingests(clawmem: Clawmem, shared: tuple[str, str]) -> None:
     line = json.dumps({"role": "user", "content": "The lamp is new.", "timestamp": "2026-11-20T10:00:00Z"})
     found = clawmem("ingest", "-", "--agent", "desk", given=line + "\n")
     assert (found.code, found.err) == (0, "")
-    call = {"name": "recall", "arguments": {"question": "biopsy"}}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
-    given = "".join(json.dumps(message) + "\n" for message in (hello, request))
-    words = ("mcp", "--agent", "boss")
-    answers = {name: clawmem(*words, given=given, env={"CLAWMEM_VIEWER": name}).out for name in ("lucia", "clara")}
-    assert SECRET in answers["lucia"] and SECRET not in answers["clara"]
-    assert "biopsy" in answers["lucia"] and answers["clara"].count("jsonrpc") == 2
 
 
 @pytest.mark.parametrize("named", [("--agent", "boss"), ()])
@@ -340,30 +327,28 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
     assert usable(agent="boss") == usable(viewer="boss") == usable() == set(_commands())
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["undo", "--viewer", "clara"], 1, "`undo` may show or change more than clara may see."),
-        (["show", "FACT", "--viewer", "clara"], 1, "No fact has the id"),
-        (["recall", "x", "--viewer", "eve"], 1, "governance/access.yaml has no person 'eve', so nothing is shown."),
-        (["recall", "x", "--viewer", ""], 2, "--viewer is empty."),
-        (["access", "grant", "eve", "health"], 2, "has no person and no role 'eve'"),
-        (["access", "grant", "clara", "money"], 2, "has no kind of content 'money'"),
-        (["access", "grant", "clara", "health", "--until", "2026-11-01"], 2, "is not after the beginning"),
-        (["access", "mark", "FACT", "--kind", "money"], 2, "has no kind of content 'money'"),
-        (["access", "mark", "evt_0000"], 1, "There is no message 'evt_0000'."),
-        (["access", "why", "FACT", "--for", "eve"], 2, "has no person 'eve'"),
-        (["access", "grant", "clara", "health", "--agent", "desk"], 1, "may show or change more than desk may see"),
-        (["access", "mark", "FACT", "--agent", "boss"], 1, "Only a person decides who may see what"),
-        (["list", "--at", "2026-11-21", "--viewer", "clara"], 1, "is known only of the memory as it is now"),
-        (["remember", "Lucia is ill.", "--agent", "desk"], 1, "`remember` may show or change more than desk may see."),
-    ],
+_REFUSED = (
+    (["undo", "--viewer", "clara"], 1, "`undo` may show or change more than clara may see."),
+    (["show", "FACT", "--viewer", "clara"], 1, "No fact has the id"),
+    (["recall", "x", "--viewer", "eve"], 1, "governance/access.yaml has no person 'eve', so nothing is shown."),
+    (["recall", "x", "--viewer", ""], 2, "--viewer is empty."),
+    (["access", "grant", "eve", "health"], 2, "has no person and no role 'eve'"),
+    (["access", "grant", "clara", "money"], 2, "has no kind of content 'money'"),
+    (["access", "grant", "clara", "health", "--until", "2026-11-01"], 2, "is not after the beginning"),
+    (["access", "mark", "FACT", "--kind", "money"], 2, "has no kind of content 'money'"),
+    (["access", "mark", "evt_0000"], 1, "There is no message 'evt_0000'."),
+    (["access", "why", "FACT", "--for", "eve"], 2, "has no person 'eve'"),
+    (["access", "grant", "clara", "health", "--agent", "desk"], 1, "may show or change more than desk may see"),
+    (["access", "mark", "FACT", "--agent", "boss"], 1, "Only a person decides who may see what"),
+    (["list", "--at", "2026-11-21", "--viewer", "clara"], 1, "is known only of the memory as it is now"),
+    (["remember", "Lucia is ill.", "--agent", "desk"], 1, "`remember` may show or change more than desk may see."),
 )
-def test_what_cannot_be_done_says_why(
-    clawmem: Clawmem, shared: tuple[str, str], words: list[str], code: int, says: str
-) -> None:
-    found = clawmem(*(shared[1] if word == "FACT" else word for word in words))
-    assert (found.code, says in found.err) == (code, True), found.err
+
+
+def test_what_cannot_be_done_says_why(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    for words, code, says in _REFUSED:
+        found = clawmem(*(shared[1] if word == "FACT" else word for word in words))
+        assert (found.code, says in found.err) == (code, True), found.err
 
 
 def test_what_only_one_of_two_marks_lets_somebody_see_is_not_shown(clawmem: Clawmem, shared: tuple[str, str]) -> None:
@@ -629,7 +614,7 @@ def test_what_two_people_say_to_each_other_is_for_them(clawmem: Clawmem, shared:
     assert _who_sees(clawmem, "zinnias") == {"lucia"}, "a person decided it"
 
 
-@pytest.mark.parametrize("order", [*permutations(range(3)), None])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), None])
 def test_a_talk_of_three_is_for_everybody_in_whatever_order_it_comes(
     clawmem: Clawmem, shared: tuple[str, str], order: tuple[int, ...] | None
 ) -> None:

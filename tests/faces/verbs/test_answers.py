@@ -5,32 +5,25 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from clawmem.vault.vault import Vault
 from tests.at_terminal import at_terminal
 from tests.conftest import Command
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_what_held_before_comes_first(clawmem: Command) -> None:
+    clawmem("ingest", "-", given=json.dumps({"role": "assistant", "content": "Noted: Priya, Manchester."}))
+    old = clawmem("remember", "Priya lives in Leeds.", "--json").data["facts"][0]["id"]
+    clawmem("supersede", old, "Priya lives in Manchester.")
+    for question in (
         "Where did Priya live before?",
         "What was Priya's original home?",
         "Wo wohnte Priya früher?",
         "Wo hat Priya bisher gewohnt?",
         "Wo war Priya vorher?",
-    ],
-)
-def test_what_held_before_comes_first(clawmem: Command, question: str) -> None:
-    clawmem("ingest", "-", given=json.dumps({"role": "assistant", "content": "Noted: Priya, Manchester."}))
-    old = clawmem("remember", "Priya lives in Leeds.", "--json").data["facts"][0]["id"]
-    clawmem("supersede", old, "Priya lives in Manchester.")
-    first = clawmem("recall", question).out.splitlines()[0]
-    assert first.startswith(old)
-    assert first.endswith("then: Priya lives in Manchester.")
-    context = clawmem("context", question).out
-    assert "## What held before\n- Priya lives in Leeds." in context
+    ):
+        first = clawmem("recall", question).out.splitlines()[0]
+        assert first.startswith(old) and first.endswith("then: Priya lives in Manchester."), question
+        assert "## What held before\n- Priya lives in Leeds." in clawmem("context", question).out
 
 
 def test_a_fact_has_its_reason_from_the_start_or_later(clawmem: Command) -> None:

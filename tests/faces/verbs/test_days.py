@@ -114,11 +114,7 @@ def test_the_context_of_days_has_what_was_said_noted_and_recorded(diary: Command
     assert diary("context", "--since", "today", "--until", "yesterday", env=NOW).code == 2
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["what did I do on Sunday, 15 November?", "where was I on 15 November?", "what happened on 15 November?"],
-)
-def test_a_day_has_what_was_told_of_it_later_and_small_talk_goes_first(clawmem: Command, question: str) -> None:
+def test_a_day_has_what_was_told_of_it_later_and_small_talk_goes_first(clawmem: Command) -> None:
     small = [
         (f"2026-11-15T08:{minute:02}:00Z", f"{word}!") for minute, word in enumerate(("hm", "ok", "cat", "eh") * 5)
     ]
@@ -130,11 +126,16 @@ def test_a_day_has_what_was_told_of_it_later_and_small_talk_goes_first(clawmem: 
     ]
     lines = (json.dumps({"role": "user", "content": text, "timestamp": at}) for at, text in small + told)
     assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
-    found = clawmem("recall", question, "--limit", "5", env=NOW).out
-    assert "bread knife" in found and "up the tower" in found and "waffles" in found
-    assert "tower was closed" not in found
-    context = clawmem("context", question, env=NOW).out
-    assert "bread knife" in context and "up the tower" in context
+    for question in (
+        "what did I do on Sunday, 15 November?",
+        "where was I on 15 November?",
+        "what happened on 15 Nov?",
+    ):
+        found = clawmem("recall", question, "--limit", "5", env=NOW).out
+        assert "bread knife" in found and "up the tower" in found and "waffles" in found, question
+        assert "tower was closed" not in found
+        context = clawmem("context", question, env=NOW).out
+        assert "bread knife" in context and "up the tower" in context
 
 
 def test_what_is_no_day_is_refused(diary: Command) -> None:
@@ -194,21 +195,18 @@ def test_context_has_the_summary_that_recall_finds(clawmem: Command, vault_root:
     assert "Nora" not in clawmem("context", "who paints the paint?").out
 
 
-@pytest.mark.parametrize(
-    ("question", "day"),
-    [
-        ("what happened on 16 November 2026?", True), ("what did I note on 16 November 2026?", True),
-        ("what did I do last week?", True), ("what happened today?", False), ("what did I note today?", False),
-    ],
-)  # fmt: skip
-def test_an_imported_note_is_of_its_own_day(clawmem: Command, tmp_path: Path, question: str, day: bool) -> None:
+def test_an_imported_note_is_of_its_own_day(clawmem: Command, tmp_path: Path) -> None:
     (tmp_path / "notes/.obsidian").mkdir(parents=True)
     (tmp_path / "notes/.obsidian/app.json").write_text("{}")
     (tmp_path / "notes/2026-11-13.md").write_text("The well was dug.\n")
     (tmp_path / "notes/2026-11-16.md").write_text("The blue room was painted.\n")
     assert clawmem("import", str(tmp_path / "notes")).code == 0
-    assert ("blue room" in clawmem("recall", question).out) is (day and "last week" not in question)
-    assert ("well" in clawmem("recall", question).out) is ("last week" in question)
+    for question, found in (
+        ("what happened on 16 November 2026?", "blue room"), ("what did I note on 16 November 2026?", "blue room"),
+        ("what did I do last week?", "well"), ("what happened today?", ""), ("what did I note today?", ""),
+    ):  # fmt: skip
+        text = clawmem("recall", question).out
+        assert [words for words in ("blue room", "well") if words in text] == [found] * bool(found), question
     shown = clawmem("recall", "blue room", "--since", "2026-11-16", "--until", "2026-11-16").out
     assert "blue room was painted" in shown
     assert "blue room was painted. (2026-11-16)" in clawmem("context").out

@@ -77,19 +77,9 @@ def test_a_prompt_gets_what_answers_it_and_once(clawmem: Command, vault_root: Pa
     assert clawmem("remember", "Ada's sister lives in Oslo.").code == 0
     first = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
     assert "clang" in first and "sister" not in first and first.startswith("<clawmem-context>")
-    again = say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED)
-    assert context(again) == ""
+    for prompt in (ASKED, *IDLE):
+        assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == "", prompt
     assert marks(vault_root) == {"claude-code-UserPromptSubmit": "done"}
-
-
-@pytest.mark.parametrize(
-    "prompt", ["", "yes", "go on please", "ok, do it", "rename the variable in the parser", "🙂" * 900]
-)
-def test_a_prompt_that_asks_for_nothing_gets_nothing(
-    clawmem: Command, vault_root: Path, project: Path, prompt: str
-) -> None:
-    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
-    assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
 
 
 def test_a_long_prompt_gets_what_bears_on_it_within_a_budget_that_can_be_set(
@@ -191,11 +181,10 @@ def test_a_session_starts_with_all_of_its_project_and_with_what_was_promoted_for
     clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
 ) -> None:
     env = {"CLAWMEM_VAULT": str(vault_root)}
-    for name in (f"{first}{second}" for first in NAMES[:4] for second in NAMES[:4]):
-        added = clawmem(
-            "decision", "add", f"The {name} module is written in Rust.", "--why", "speed", cwd=project, env=env
-        )
-        assert added.code == 0, added.err
+    names = [f"{first}{second}" for first in NAMES[:4] for second in NAMES[:4]]
+    text = "\n".join(f"The {name} module is written in Rust." for name in names)
+    decided = ("--category", "decision", "--scope", "project")
+    assert clawmem("remember", text, *decided, cwd=project, env=env).code == 0
     clawmem("remember", "Marta checks each change of the harbour plan.", "--importance", "0.8")
     items = vault_root / "life/areas/general/items.json"
     mark = {"promoted": {"on": "2026-11-21", "score": 0.75, "importance": 0.5, "reasons": ["it shapes the work"]}}
@@ -340,13 +329,12 @@ def test_a_start_outside_of_a_repository_tells_what_harms_to_forget(
     assert "Run the tests" not in clawmem("context", "plan Ana's birthday").out
 
 
-@pytest.mark.parametrize("name", ["boat", "heron"])
 def test_a_fact_of_the_project_takes_nothing_from_what_names_it(
-    name: str, clawmem: Command, vault_root: Path, project: Path
+    clawmem: Command, vault_root: Path, project: Path
 ) -> None:
     config = project / ".git/config"
-    config.write_text(config.read_text().replace("boat.git", f"{name}.git"))
-    named = [f"Never deploy {name.title()} on a Friday.", f"{name.title()} talks to the ledger over gRPC."]
+    config.write_text(config.read_text().replace("boat.git", "heron.git"))
+    named = ["Never deploy Heron on a Friday.", "Heron talks to the ledger over gRPC."]
     others = [f"The {word} bird sings in {word} wood." for word in (f"{a}{b}" for a in NAMES for b in NAMES[:4])]
     text = "\n".join([*named, "Ada's daughter is in the heron class.", "Dimitri might leave, which is confidential."])
     assert clawmem("remember", text).code == 0
@@ -362,24 +350,22 @@ def test_a_fact_of_the_project_takes_nothing_from_what_names_it(
     assert rule in beside
 
 
-@pytest.mark.parametrize(
-    ("prompt", "wanted"),
-    [
-        ("Please order lunch for me, something with nuts", True),
-        ("book a restaurant for the team", True),
-        ("can I take ibuprofen?", True),
-        ("add the linter to the build script", False),
-        ("write a letter to the landlord", False),
-    ],
-)
 def test_a_prompt_about_food_or_medicine_gets_what_somebody_does_not_bear(
-    prompt: str, wanted: bool, clawmem: Command, vault_root: Path, project: Path
+    clawmem: Command, vault_root: Path, project: Path
 ) -> None:
+    prompts = {
+        "Please order lunch for me, something with nuts": True,
+        "book a restaurant for the team": True,
+        "can I take ibuprofen?": True,
+        "add the linter to the build script": False,
+        "write a letter to the landlord": False,
+    }
     vital = ["I am allergic to hazelnuts.", "I take 50 micrograms of levothyroxine each morning."]
     assert clawmem("remember", "\n".join([*vital, "Never deploy on a Friday.", "I use a laptop."])).code == 0
-    for told in (wanted, False):  # once in a session
-        text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
-        assert [fact in text for fact in vital] == [told, told] and "Friday" not in text
+    for prompt, wanted in prompts.items():
+        for told in (wanted, False):  # once in a session
+            given = say(clawmem, vault_root, "UserPromptSubmit", project, session_id=prompt, prompt=prompt)
+            assert [fact in context(given) for fact in vital] == [told, told] and "Friday" not in context(given)
 
 
 def test_a_weekday_in_a_prompt_or_question_about_what_is_to_come_is_the_coming_one(
@@ -507,8 +493,7 @@ def _share(vault: Path) -> None:
     (vault / "governance/access.yaml").write_text(policy)
 
 
-@pytest.mark.parametrize("viewer", ["ann", None])
-@pytest.mark.parametrize("next_command", ["start", "heartbeat"])
+@pytest.mark.parametrize(("next_command", "viewer"), [("start", "ann"), ("heartbeat", "ann"), ("start", None)])
 def test_a_killed_session_is_for_whom_its_own_agent_read_whoever_takes_it_in(
     clawmem: Command, vault_root: Path, project: Path, next_command: str, viewer: str | None
 ) -> None:
@@ -661,13 +646,14 @@ def tell(clawmem: Command, vault: Path, folder: Path) -> None:
     assert clawmem("remember", "The boat build uses clang.", *scoped, cwd=folder).code == 0
 
 
-@pytest.mark.parametrize("address", ["git@git.example.org:Ada/Boat.git", "ssh://git@git.example.org:2222/ada/boat"])
 def test_another_form_of_the_remotes_address_is_the_same_project(
-    clawmem: Command, vault_root: Path, project: Path, address: str
+    clawmem: Command, vault_root: Path, project: Path
 ) -> None:
     tell(clawmem, vault_root, project)
-    (project / ".git/config").write_text(f'[remote "origin"]\n\turl = {address}\n')
-    assert "clang" in context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    for address in ("git@git.example.org:Ada/Boat.git", "ssh://git@git.example.org:2222/ada/boat"):
+        (project / ".git/config").write_text(f'[remote "origin"]\n\turl = {address}\n')
+        started = say(clawmem, vault_root, "SessionStart", project, source="startup", session_id=address)
+        assert "clang" in context(started), address
 
 
 def test_a_remote_that_was_renamed_is_named_once_and_joined(clawmem: Command, vault_root: Path, project: Path) -> None:
@@ -752,21 +738,11 @@ def _ledger(vault: Path) -> str:
     return "".join(path.read_text() for path in sorted((vault / "ledger").glob("*.jsonl")))
 
 
-@pytest.mark.parametrize("next_command", ["start", "heartbeat"])
-def test_a_session_that_was_killed_is_taken_in_later(
-    clawmem: Command, vault_root: Path, project: Path, next_command: str
-) -> None:
+def test_a_session_that_was_killed_is_taken_in_later(clawmem: Command, vault_root: Path, project: Path) -> None:
     transcript = _killed(project)
     say(clawmem, vault_root, "UserPromptSubmit", project, session_id="killed", transcript_path=str(transcript))
     assert _ledger(vault_root) == ""
-    if next_command == "heartbeat":
-        assert clawmem("heartbeat").code == 0
-    else:
-        say(clawmem, vault_root, "SessionStart", project, source="startup")
-        for _ in range(300):
-            if "clang" in _ledger(vault_root):
-                break
-            time.sleep(0.1)
+    assert clawmem("heartbeat").code == 0
     (event,) = [json.loads(line) for line in _ledger(vault_root).splitlines()]
     assert (event["text"], event["session"]) == ("We build with clang.", "killed")
     assert event["metadata"]["project"] == "git.example.org/ada/boat"
@@ -830,14 +806,12 @@ def test_who_asks_in_the_first_person_is_asked_about(clawmem: Command, vault_roo
         assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
 
 
-@pytest.mark.parametrize("prompt", ["Where did Priya live before Manchester?", "Wo wohnte Priya früher?"])
-def test_a_prompt_about_what_held_before_gets_it(
-    clawmem: Command, vault_root: Path, project: Path, prompt: str
-) -> None:
+def test_a_prompt_about_what_held_before_gets_it(clawmem: Command, vault_root: Path, project: Path) -> None:
     assert clawmem("remember", "Priya lives in Leeds.").code == 0
     assert clawmem("supersede", "Priya lives in Leeds", "Priya lives in Manchester.").code == 0
-    text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
-    assert "- Priya lives in Leeds. (until 2026-11-21; then: Priya lives in Manchester.)\n" in text
+    for prompt in ("Where did Priya live before Manchester?", "Wo wohnte Priya früher?"):
+        text = context(say(clawmem, vault_root, "UserPromptSubmit", project, session_id=prompt, prompt=prompt))
+        assert "- Priya lives in Leeds. (until 2026-11-21; then: Priya lives in Manchester.)\n" in text
     result = say(clawmem, vault_root, "UserPromptSubmit", project, session_id="b", prompt="Where does Priya live?")
     assert "Manchester" in context(result) and "Leeds" not in context(result)
 

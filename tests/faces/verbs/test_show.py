@@ -52,37 +52,28 @@ def test_the_facts_of_a_named_project_come_before_those_of_everybody(clawmem: Co
     assert _listed(clawmem, "--project", "atlas", "--limit", "3") == [*own, rest[0]]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_a_name_that_no_fact_has_is_said_with_the_nearest(clawmem: Command) -> None:
+    for words, said in (
         ("list --category decisions", "No fact has the category 'decisions'. Did you mean 'decision'?"),
         ("list -t drink", "No fact has the tag 'drink'. Did you mean 'drinks'?"),
         ("recall tea -t nosuch", "No fact has the tag 'nosuch'. Known are drinks."),
         ("remember x --project atlsa", "'atlsa' is a new project, beside 'atlas'; `clawmem undo` takes it back"),
-    ],
-)
-def test_a_name_that_no_fact_has_is_said_with_the_nearest(words: str, said: str, clawmem: Command) -> None:
-    result = clawmem(*words.split())
-    assert result.code == 0
-    assert f"note: {said}\n" in result.err
+    ):
+        result = clawmem(*words.split())
+        assert (result.code, f"note: {said}\n" in result.err) == (0, True), result
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
+def test_a_project_that_nothing_has_is_an_error_where_a_person_names_it(clawmem: Command) -> None:
+    for words, hint in (
         ("list --project Atlsa", "Did you mean 'atlas'?"),
         ("list --project nosuch", "Known are atlas."),
         ("recall postgres --project=projects/Atlsa", "Known are atlas."),
         ("decision list --project atlsa", "Did you mean 'atlas'?"),
         ("context --project nosuch", "Known are atlas."),
-    ],
-)
-def test_a_project_that_nothing_has_is_an_error_where_a_person_names_it(
-    words: str, hint: str, clawmem: Command
-) -> None:
-    result = clawmem(*words.split())
-    assert result.code == 1
-    assert "No fact and no entity has the project '" in result.err and hint in result.err
+    ):
+        result = clawmem(*words.split())
+        assert result.code == 1, words
+        assert "No fact and no entity has the project '" in result.err and hint in result.err
     of_environment = clawmem("list", "--json", env={"CLAWMEM_PROJECT": "nosuch"})
     assert of_environment.code == clawmem("list", "--project", "git.example.org/ada/site").code == 0
     assert clawmem("list", "--project", "nosuch", "--agent", "scout").code == 0
@@ -102,16 +93,13 @@ def test_of_many_names_the_rest_is_counted(clawmem: Command) -> None:
     assert "Known are a, b, c, d, drinks and 2 more." in clawmem("list", "-t", "nosuch").err
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_a_name_that_is_known_or_new_is_not_remarked_on(clawmem: Command) -> None:
+    for words in (
         "list --project atlas", "list --project Atlas", "list -c DECISION", "list -t Drinks", "recall tea -t drinks",
         "decision list --project atlas", "remember x --project atlas", "remember x --project borealis",
-    ],
-)  # fmt: skip
-def test_a_name_that_is_known_or_new_is_not_remarked_on(words: str, clawmem: Command) -> None:
-    err = clawmem(*words.split()).err
-    assert "No fact has" not in err and "is a new" not in err
+    ):  # fmt: skip
+        err = clawmem(*words.split()).err
+        assert "No fact has" not in err and "is a new" not in err, words
 
 
 def test_a_renamed_project_keeps_its_facts_under_both_names(clawmem: Command) -> None:

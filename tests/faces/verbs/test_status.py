@@ -17,22 +17,6 @@ from tests.conftest import Command
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "env", "rule"),
-    [
-        ((), {}, "the nearest clawmem.yaml upwards"),
-        (("--vault", "."), {}, "--vault"),
-        ((), {"CLAWMEM_VAULT": "."}, "CLAWMEM_VAULT"),
-    ],
-)
-def test_it_says_which_rule_chose_the_vault(
-    arguments: tuple[str, ...], env: dict[str, str], rule: str, clawmem: Command, vault_root: Path
-) -> None:
-    data = clawmem("status", *arguments, "--json", env=env).data
-    assert (data["vault"], data["rule"]) == (str(vault_root), rule)
-    assert f"chosen by {rule}" in clawmem("status", *arguments, env=env).out
-
-
 def test_the_counts(clawmem: Command) -> None:
     clawmem("remember", "Jane likes tea.", "--entity", "areas/people/jane")
     clawmem("recall", "what does Jane like?")

@@ -56,12 +56,13 @@ POINTS: tuple[tuple[tuple[str, ...], str | None], ...] = (
 )
 
 
-@pytest.mark.parametrize("verb", READS, ids=" ".join)
-def test_each_read_travels(clawmem: Command, moved: tuple[str, str], verb: tuple[str, ...]) -> None:
-    for options, town in POINTS:
-        data = ask(clawmem, *verb, *options).data
-        assert statements(data) == ([town] if town else []), options
-        assert ("at" in data) == ("--at" in options)
+def test_each_read_travels(clawmem: Command, moved: tuple[str, str]) -> None:
+    for number, verb in enumerate(READS):
+        # All points by one verb, and the two moments that can be named by each.
+        for options, town in POINTS if number == 0 else (POINTS[0], POINTS[1], POINTS[4], POINTS[-1]):
+            data = ask(clawmem, *verb, *options).data
+            assert statements(data) == ([town] if town else []), (verb, options)
+            assert ("at" in data) == ("--at" in options)
 
 
 def test_the_point_is_told(clawmem: Command, moved: tuple[str, str]) -> None:
@@ -102,15 +103,10 @@ def test_show_at_a_point_gives_the_fact_as_it_was(clawmem: Command, moved: tuple
     assert "was not in the vault then" in failed.json["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("point", "code", "error"),
-    [("2020-01-01", 1, "not_found"), ("beefbeef", 1, "not_found"), ("2026-13-01", 2, "invalid_input")],
-)
-def test_what_is_no_point_ends_with_its_code(
-    clawmem: Command, moved: tuple[str, str], point: str, code: int, error: str
-) -> None:
-    for verb in READS[:2]:
-        failed = ask(clawmem, *verb, "--at", point)
+def test_what_is_no_point_ends_with_its_code(clawmem: Command, moved: tuple[str, str]) -> None:
+    wrong = (("2020-01-01", 1, "not_found"), ("beefbeef", 1, "not_found"), ("2026-13-01", 2, "invalid_input"))
+    for point, code, error in wrong:
+        failed = ask(clawmem, *READS[0], "--at", point)
         assert (failed.code, failed.json["error"]["code"]) == (code, error)
         assert failed.json["error"]["hint"]
 

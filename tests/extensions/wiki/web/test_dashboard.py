@@ -210,16 +210,14 @@ def test_the_token_works_once_and_the_cookie_is_for_this_server_only(filled: Fil
     assert header.startswith("clawmem-8800=") and header.endswith(f"Path=/{access.area}/; HttpOnly; SameSite=Strict")
 
 
-@pytest.mark.parametrize("value", ["{}", "token={}", "#token={}", " http://127.0.0.1:8800/login#token={} "])
-def test_the_token_may_be_pasted_with_what_stands_around_it(
-    value: str, vault_root: Path, environment: dict[str, str]
-) -> None:
-    app = Dashboard(Runtime(environment, vault_root, str(vault_root)), 8800, lambda: None)
-    token = app.access.address().partition("#token=")[2]
-    headers = (("Host", "127.0.0.1:8800"), ("Origin", _OWN))
-    body = urlencode({"token": value.format(token)}).encode()
-    assert app.respond(Request("POST", "/login", headers, body)).status == 303
-    app.close()
+def test_the_token_may_be_pasted_with_what_stands_around_it(vault_root: Path, environment: dict[str, str]) -> None:
+    for value in ("{}", "token={}", "#token={}", " http://127.0.0.1:8800/login#token={} "):
+        app = Dashboard(Runtime(environment, vault_root, str(vault_root)), 8800, lambda: None)
+        token = app.access.address().partition("#token=")[2]
+        headers = (("Host", "127.0.0.1:8800"), ("Origin", _OWN))
+        body = urlencode({"token": value.format(token)}).encode()
+        assert app.respond(Request("POST", "/login", headers, body)).status == 303, value
+        app.close()
 
 
 @pytest.mark.parametrize(
@@ -673,7 +671,7 @@ def _event(stream: object) -> dict[str, list[dict[str, str]]]:
             return found
 
 
-@pytest.mark.parametrize(("name", "option"), [("clara", False), ("clara", True), ("lucia", False)])
+@pytest.mark.parametrize(("name", "option"), [("clara", False), ("lucia", True)])
 def test_a_viewer_gets_pages_with_what_they_may_see_and_changes_nothing(
     clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path, name: str, option: bool
 ) -> None:

@@ -226,7 +226,7 @@ def test_rich_is_imported_only_where_something_is_drawn(
 def test_a_reader_that_goes_away_and_a_full_disk(
     vault_root: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
-    lines = "\n".join(json.dumps({"fact": f"Fact {number} " + "x " * 1500}) for number in range(60))
+    lines = "\n".join(json.dumps({"fact": f"Fact {number} " + "x " * 1500}) for number in range(30))
     assert clawmem("remember", "--jsonl", "-", given=lines).code == DONE
     command = f"'{sys.executable}' -m clawmem list --color always"
     for line, code in ((f"{command} | head -1; exit ${{PIPESTATUS[0]}}", 0), (f"{command} >/dev/full", 4)):
