@@ -214,7 +214,7 @@ class _Room:
         if self.with_rights:
             vault = Vault(vault.root, vault.environment)
             vault.viewer = Viewer((person,), None, lambda: stamp(caller.now))
-        found = recall(vault, text, caller, FactFilter(), TOP, RECALL_KINDS, LEAST_SCORE)
+        found = recall(vault, text, caller, FactFilter(), TOP, RECALL_KINDS, 1, LEAST_SCORE)
         yield f"{arm}, {RECALL}", "\n".join(line_of(hit) for hit in found.ranking[:TOP])
         for budget in BUDGETS:
             yield f"{arm}, {budget:,} tokens", context(vault, caller, budget, text).text

@@ -221,8 +221,8 @@ def successors_named(work: WriteScope, says: str) -> list[PlacedFact]:
 def _facts_of(work: WriteScope, wanted: Wanted) -> list[PlacedFact]:
     """Return the facts that held when it is wanted, without those that say it of others than the person."""
     own = (None, work.caller.agent)
-    held = [each for each in all_facts(work.index) if owner_of(each.entity) in own and _held(each.fact, wanted.years)]
-    return [placed for placed in held if not (wanted.mine and _is_of_another(wanted, placed.fact))]
+    facts = [each for each in all_facts(work.index) if owner_of(each.entity) in own and _held(each.fact, wanted.years)]
+    return [placed for placed in facts if not (wanted.mine and _is_of_another(wanted, placed.fact))]
 
 
 def of_others(work: WriteScope, says: str) -> set[str]:

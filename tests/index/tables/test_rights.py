@@ -72,7 +72,7 @@ def read_for(vault: Vault, *names: str, agent: str | None = None) -> Vault:
 def answers(vault: Vault, caller: Caller) -> Iterator[object]:
     """What the memory answers to each question, and what it counts."""
     for question in _QUESTIONS:
-        found = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS, 0.15)
+        found = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS, 1, 0.15)
         yield question, {hit.text for hit in found.ranking}, {hit.text for hit in found.nearest}
         yield [notice for notice in found.notices if "letter" in notice or "read as" in notice]
         yield context(vault, caller, 1_000, question).text
