@@ -6,15 +6,14 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from math import isinf
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh import open_index
-from clawmem.index.search.lookup import PlacedFact, all_facts
+from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.local_model import NAME, NUMBERS, LocalModel, missing_packages, model_for_questions
+from clawmem.index.vectors.local_model import NAME, NUMBERS, LocalModel, missing_packages
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
@@ -23,15 +22,12 @@ from clawmem.index.vectors.store import (
     Centre,
     VectorPack,
     Vectors,
-    VectorsUnavailable,
     key_of,
     normalize_vector,
     note_id,
     open_or_create_vectors,
     open_vectors,
     pack_vector,
-    packed_product,
-    vector_query,
 )
 from clawmem.model.facts.fact_words import because
 from clawmem.model.progress import OnProgress, Progress
@@ -55,17 +51,12 @@ class EmbeddedText(NamedTuple):
 
 
 def fact_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Yield every fact as it is embedded."""
+    """Yield every fact with its reason, preceded by the title of its entity if the fact does not name it."""
     for placed in all_facts(index):
-        words = words_of_fact(placed)
+        title = title_of(placed.entity)
+        statement = ", ".join([placed.fact.fact, *because(placed.fact), *placed.fact.tags])
+        words = statement if title.lower() in statement.lower() else f"{title}: {statement}"
         yield EmbeddedText(placed.fact.id, words, key_of(words))
-
-
-def words_of_fact(placed: PlacedFact) -> str:
-    """Return a fact with its reason, preceded by the title of its entity if the fact does not name it."""
-    title = title_of(placed.entity)
-    statement = ", ".join([placed.fact.fact, *because(placed.fact), *placed.fact.tags])
-    return statement if title.lower() in statement.lower() else f"{title}: {statement}"
 
 
 def demand(index: Index) -> dict[str, int]:
@@ -102,8 +93,6 @@ def note_texts(index: Index) -> Iterator[EmbeddedText]:
             yield EmbeddedText(note_id(path, text), words, key_of(words))
 
 
-# How long words of a person may wait for vectors, and how many texts they may lack.
-_SECONDS, _MOST_EMBEDDED = 1.0, 20
 # How long one heartbeat may embed.
 EMBEDDING_SECONDS = 60
 # What unrelated people say in several languages: a few texts do not tell what all texts share, so these count, too.
@@ -304,26 +293,6 @@ class _Run:
                     b"".join(values.values()), numpy.dtype([("scale", "<f4"), ("whole", "i1", NUMBERS)])
                 )
                 yield list(values), table["whole"] * table["scale"][:, None]
-
-
-def closeness_of(vault: Vault, question: str, facts: Sequence[PlacedFact], texts: Sequence[str]) -> list[float]:
-    """Return how close facts and then texts are to the question, as cosines; none where vectors cannot be had. What is
-    not embedded yet is embedded now, if that takes a second or so."""
-    with suppress(ClawmemError):  # such as Locked
-        if needs_embedding(vault):
-            embed_missing(vault, _SECONDS)
-    words = [*map(words_of_fact, facts), *texts]
-    try:
-        with vector_query(vault, question) as query:
-            values = query.vectors.values(query.model, map(key_of, words))
-            missing = [text for text in dict.fromkeys(words) if key_of(text) not in values]
-            if len(missing) > _MOST_EMBEDDED:
-                raise VectorsUnavailable("too much is not embedded yet")
-            values |= {key_of(text): pack_vector(model_for_questions().embed(text)) for text in missing}
-            vectors = (values[key_of(text)] for text in words)
-            return [(packed_product(query.vector, vector) - query.shared) / query.spread for vector in vectors]
-    except VectorsUnavailable:
-        return []
 
 
 def embed_alone(model: LocalModel) -> Callable[[str], Sequence[float]]:

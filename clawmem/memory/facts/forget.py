@@ -31,6 +31,7 @@ from clawmem.memory.facts.targets import (
     has_names,
     is_meant,
     named_entity,
+    nearest_to,
     of_longer_names,
     of_others,
     only_of,
@@ -615,7 +616,7 @@ def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bo
     others = () if entity else of_others(work, says)
     plan = partial(plan_forgetting, work, everywhere=everywhere, others=others)
     entire = entity.name if entity else None
-    ids = {placed.fact.id for placed in successors_named(work, says)}
+    ids = {placed.fact.id for placed in successors_named(work, says)}.difference(others)
     found = None if asks_more(work, says) else plan(targets, entity=entire, says="" if entity else says, ids=ids)
     if found or not telling_words(says):
         return _known_at_least(work, says, found)
@@ -642,7 +643,7 @@ def _known_at_least(work: WriteScope, says: str, found: Forgetting | None) -> Fo
         message = f"Only longer names have the words, as in: {one_line(longer.fact)[:_LONGEST_SHOWN]}"
         raise NotFound(message, f"Name it as it is stated, or by its id: `clawmem forget {longer.id}`.")
     message = f"Nothing that is known has the words: {one_line(says)[:_LONGEST_SHOWN]}."
-    raise NotFound(message, "Name it as `clawmem recall` shows it.")
+    raise NotFound(message, f"Name it as `clawmem recall` shows it.{nearest_to(work, says)}")
 
 
 def erase(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting, RedactResult]:

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
+from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.search.lookup import (
     PlacedFact,
     TakenIds,
@@ -22,6 +23,7 @@ from clawmem.index.search.lookup import (
     people_by_first_name,
 )
 from clawmem.index.search.replaced import successor
+from clawmem.index.vectors import facts_by_meaning
 from clawmem.index.vectors.local_model import has_near_word
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.scope import WriteScope
@@ -30,7 +32,7 @@ from clawmem.model.facts.fact import FACT_PREFIX, RETRACTED, Fact, new_fact_id
 from clawmem.model.facts.parts import clear_part, parts_of, subject_of, without_part
 from clawmem.model.facts.validity import validity
 from clawmem.model.language.languages import STOPWORDS
-from clawmem.model.language.text import normal, plain, some_of
+from clawmem.model.language.text import normal, some_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, owner_of
@@ -58,9 +60,7 @@ from clawmem.vault.vault import Vault
 # So much of what is named a fact says at least, and two facts that differ less fit as well.
 _LEAST, _APART = 0.6, 0.15
 _NEAR, _NEAR_WORD = 0.6, 0.55
-# A fact whose words differ is clearly meant if its meaning is so much closer than that of any other, and of a sentence
-# that says nothing; it is twice as much where the words are known and no fact has any. What words say counts beside.
-_CLEAR, _BY_WORDS, _MOST_RANKED = 0.05, 0.3, 20
+_MOST_NEAR = 3
 _MOST_COMPARED = 2_000
 # Words of a change, and of how something is, which no fact needs to have.
 _OF_CHANGE = frozenset(
@@ -77,8 +77,6 @@ _YEARS = re.compile(
 )
 _UNTIL = frozenset("until till before bis vor hasta antes jusqu'en avant до".split())
 _SINCE = frozenset("since from after seit ab nach depuis dès desde с".split())
-# Words of scripts without capitals, of which some may be names in other letters.
-_RUN = r"[\u30a0-\u30ff]{2,}|[\u3040-\u309f]{2,}?(?=\u306e|$)|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}"
 # A request for everything that was said of something.
 ALL = re.compile(
     r"\b(?:what(?:ever)? (?:i|we|you|he|she|they)|everything|anything|all (?:of|that|about|the)|"
@@ -162,10 +160,9 @@ def fact_named(work: WriteScope, says: str) -> PlacedFact:
         if not asks_more(work, says) and not (wanted.mine and _is_of_another(wanted, found.fact)):
             return found
     fitting = facts_meant(work, says)
-    if not fitting and asks_more(work, says):
-        raise NotFound(f"No current fact says what '{says}' asks for.", "`clawmem recall` shows facts with their ids.")
     if not fitting:
-        return find_fact(work.index, says)
+        ids = "`clawmem recall` shows facts with their ids."
+        raise NotFound(f"No current fact says what '{says}' asks for.", f"{ids}{nearest_to(work, says)}")
     return only_of(fitting, says)
 
 
@@ -194,17 +191,9 @@ def facts_named(work: WriteScope, says: str, every: bool = False) -> list[Placed
 
 
 def facts_meant(work: WriteScope, says: str) -> list[PlacedFact]:
-    """Return the facts that some words name, or else the one with clearly the closest meaning, or those of which none
-    is: what is current, or was in a year that is named."""
-    wanted = _wanted_by(says, work.vault)
-    found = facts_named(work, says) or successors_named(work, says)
-    if len(found) > 1:
-        spelled_so = all(places_of(name, found[0].fact.fact, wanted.names) for name in wanted.names)
-        clear = _clearest(work, says, wanted, found, _APART if spelled_so else _CLEAR)
-        return clear if len(clear) == 1 else found
-    if found or asks_more(work, says) or not wanted.rest:
-        return found
-    return _by_meaning(work, says, wanted, _facts_of(work, wanted))
+    """Return the facts that some words name, current or held in a year that is named, or else those in place of what
+    they named."""
+    return facts_named(work, says) or successors_named(work, says)
 
 
 def successors_named(work: WriteScope, says: str) -> list[PlacedFact]:
@@ -213,8 +202,10 @@ def successors_named(work: WriteScope, says: str) -> list[PlacedFact]:
     if all(map(is_name, words)):
         return []
     own = (None, work.caller.agent)
+    wanted = _wanted_by(says, work.vault)
     replaced = [each for each in all_facts(work.index) if each.fact.superseded_by and owner_of(each.entity) in own]
     named = (placed.fact for placed in replaced if means(words, subject_of(placed.fact.fact)))
+    named = (fact for fact in named if not (wanted.mine and _is_of_another(wanted, fact)))
     return list(by_ids(work.index, {now.id for fact in named if (now := successor(work.index, fact))}).values())
 
 
@@ -318,49 +309,15 @@ def _plainest(near: Sequence[PlacedFact], wanted: Wanted) -> Sequence[PlacedFact
     return [placed for placed in holding if not _before(wanted, placed.fact.fact)] or holding
 
 
-def _by_meaning(work: WriteScope, says: str, wanted: Wanted, facts: Sequence[PlacedFact]) -> list[PlacedFact]:
-    """Return the one of some facts that is clearly closest in meaning to some words, or those that are as close. In
-    another script, names are not compared."""
-    named = _with_names(work, wanted.names, facts)
-    if not _is_latin(says):
-        runs = re.findall(_RUN, says)
-        spelled = [placed for placed in named if any(spellings_in(run, placed.fact.fact) for run in runs)]
-        named = spelled or named
-    named = named or [placed for placed in facts if _is_latin(says) != _is_latin(placed.fact.fact)]
-    return _clearest(work, says, wanted, named, 2 * _CLEAR if all(map(kinds_of, wanted.rest)) else _CLEAR)
+def nearest_to(work: WriteScope, says: str) -> str:
+    """Return a hint with the current facts that are closest in meaning to some words; empty where that is not known.
 
-
-def _clearest(
-    work: WriteScope, says: str, wanted: Wanted, facts: Sequence[PlacedFact], clear: float
-) -> list[PlacedFact]:
-    """Return the fact that is so much closer in meaning to some words than the others, and than a sentence that says
-    nothing, or those that are as close; none without vectors."""
-    others = [word for word in wanted.rest if names_somebody(word)]
-    people = " ".join(wanted.names or others[: len(wanted.rest) - 1]) or "I"
-    if facts and _is_latin(people) != _is_latin(facts[0].fact.fact):
-        people = " ".join(token for name in wanted.names for token in spellings_in(name, facts[0].fact.fact)) or people
-    years = [f"in {year}" for year in re.findall(_YEAR, says) if any(year in placed.fact.fact for placed in facts)]
-    idle = " ".join(["My"] * (wanted.mine and people != "I") + [people, "is nice", *years]) + "."
-    *close, least = (_closeness(work, says, facts, [idle]) if facts else []) or [0.0]
-    nearest = sorted(zip(close, facts, strict=False), key=lambda pair: -pair[0])[:_MOST_RANKED]
-    ranked = [
-        (near + _BY_WORDS * max(0.0, _says(wanted, wanted.rest, placed.fact.fact)), placed)
-        for near, placed in nearest
-        if min(_nearness(wanted.rest, placed.fact.fact), default=0.0) >= 0
-    ]
-    best = max((score for score, _ in ranked), default=0.0)
-    enough = max(_CLEAR, least + _BY_WORDS * max(0.0, _says(wanted, wanted.rest, idle))) + _CLEAR
-    return [placed for score, placed in ranked if score > best - clear] if best >= enough else []
-
-
-def _closeness(work: WriteScope, says: str, facts: Sequence[PlacedFact], texts: Sequence[str]) -> list[float]:
-    from clawmem.index.vectors.embed import closeness_of  # few words need it
-
-    return closeness_of(work.vault, f"What about {says}?", facts, texts)
-
-
-def _is_latin(text: str) -> bool:
-    return plain(text).isascii()
+    They are named and nothing is done with them: "the production database" is as close to the one for staging."""
+    wanted = FactFilter(("", *filter(None, [work.caller.agent])))
+    scores = facts_by_meaning(work.vault, work.index, says, wanted).scores
+    near = facts_in_rows(work.index, sorted(scores, key=lambda n: -scores[n])[:_MOST_NEAR]).values()
+    shown = [f"{placed.fact.id} ({placed.fact.fact})" for placed in near if placed.fact.is_current]
+    return f" Near in meaning: {some_of(shown)}." if shown else ""
 
 
 def rest_of(work: WriteScope, says: str, placed: PlacedFact) -> PlacedFact | None:
@@ -374,11 +331,8 @@ def rest_of(work: WriteScope, says: str, placed: PlacedFact) -> PlacedFact | Non
     scores = [wanted.fit(part, about) for part in parts]
     at = clear_part(scores, _LEAST)
     if at is None and wanted.rest and max(scores) < _LEAST and not is_meant(telling_words(says), fact):
-        close = _closeness(work, says, [], [f"{about} {part}" for part in parts])
-        at = clear_part([a + _BY_WORDS * b for a, b in zip(close, scores, strict=False)], 0.0, 2 * _CLEAR)
-        if at is None:
-            message = f"'{says}' may be all or a part of: {fact.fact}"
-            raise InvalidInput(message, f"Name the part in its own words, or all by its id: {fact.id}.")
+        message = f"'{says}' may be all or a part of: {fact.fact}"
+        raise InvalidInput(message, f"Name the part in its own words, or all by its id: {fact.id}.")
     return None if at is None else _rest(work, placed, at)
 
 

@@ -1,6 +1,5 @@
 """Recall: find and rank facts, events, notes and summaries for a question. Searching itself never commits."""
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -115,9 +114,9 @@ _NEAREST = 3
 # Where a question names nobody known and vectors are searched, an answer has this part of its words, or is closer than
 # a text is by chance; where it names somebody unknown, more.
 _ENOUGH_SHARE, _STRANGE_SHARE, _STRANGE_MEANT = 0.35, 0.55, 0.05
-# A text is close to a question with a name just by the name. Where none is closer to it than to its only name by the
-# first number, nothing answers; by the second, something does, whatever words no text has.
-_HARDLY_BEYOND, _FAR_BEYOND = 0.2, 0.3
+# A text is close to a question with a name just by the name. One that is so much closer to it than to the name answers,
+# whatever words no text has.
+_FAR_BEYOND = 0.3
 # Where no text has any word of the subject, an answer is as close as this, or has a word near in meaning to one.
 _FOREIGN_MEANT = 0.25
 # As close as this in meaning, a fact may answer though it has only the names of the question.
@@ -260,9 +259,7 @@ def question_words(
         from clawmem.index.vectors.store import beyond_names  # few questions have a name and a word of no text
 
         beyond = beyond_names(meant, question, " ".join(sorted(bare)))
-        if beyond is not None and beyond < _HARDLY_BEYOND and len(bare) == 1:
-            enough = math.inf, math.inf, math.inf
-        elif beyond is not None and beyond >= _FAR_BEYOND:
+        if beyond is not None and beyond >= _FAR_BEYOND:
             unheard, of_owner = None, False
     strange = any(not word.known and word.word in proper for word in asked)
     return QuestionWords(

@@ -79,13 +79,6 @@ def test_small_talk_answers_nothing_and_is_not_near(known: Command) -> None:
             assert words not in nothing.err
 
 
-@needs_local_model
-def test_what_is_close_by_the_name_alone_does_not_answer(clawmem: Command) -> None:
-    clawmem("remember", "Rollo's vet is Ida Crane in Mill Lane.\nRollo sleeps in the van.\nI drive a Volvo.")
-    clawmem("heartbeat")
-    assert "Nothing says that." in clawmem("recall", "What breed is Rollo?").err
-
-
 def test_a_question_on_food_does_not_find_times(known: Command) -> None:
     for question in ("What do I eat?", "eaten", "ate", "Does she eat fish?"):
         found = known("recall", question).out
