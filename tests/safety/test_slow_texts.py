@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.learning.attribution import forgetting, quoted
+from clawmem.learning.attribution import forgetting
+from clawmem.learning.attribution import quoted as fiction
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE
@@ -392,8 +393,9 @@ def test_every_pattern_is_found() -> None:
 # Patterns that take quadratic time and are held only against short texts: the most characters that they ever get, as
 # the code that uses them sees to. What is longer than that never reaches them; a test looks at every text that does.
 BOUNDED: dict[tuple[str, str], int] = {
-    ("clawmem.learning.attribution.quoted", "_WORK"): quoted._FARTHEST + 1,
-    ("clawmem.learning.attribution.quoted", "_INVENTED"): quoted._FARTHEST,
+    ("clawmem.learning.attribution.quoted", "_SHOWN"): fiction._LONGEST,
+    ("clawmem.learning.attribution.quoted", "_MADE_UP"): fiction._LONGEST,
+    ("clawmem.learning.attribution.quoted", "_TO_WRITE"): fiction._LONGEST,
     ("clawmem.model.search.event_ranking", "_ASKS"): SHORT_QUESTION,
 }
 _BOUNDED_SECONDS = 0.05

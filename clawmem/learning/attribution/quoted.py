@@ -1,15 +1,8 @@
-"""Find the words of a message that are not its sender's: quotations, reported speech, pasted mails, chats and data.
-
-A message that hands over a text, or invents one, is not taken apart: the rules take nothing from it, a reader does.
+"""Find the words of a message that are not its sender's: texts to work on, reported speech, pasted mails and chats.
 
 What is learned from a text that gives instructions to a model needs the approval of a person.
 
 Quotation marks in a text.
-
-Find pasted text in a message by its structure, not its content.
-
-Logs, lists of keys and markup elements have a clear form. A block next to a short line without first-person words is
-unclear: it may be the text that the line is about, or the sender's own words. A person decides in that case.
 """
 
 from __future__ import annotations
@@ -20,8 +13,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from clawmem.learning.attribution.introductions import (
+    TEXT,
+    names_speaker,
+    reported_after_comma,
+    reports_speech,
+    requests_role_play,
+    requests_text_work,
+    requests_work_below,
+    requests_work_nearby,
+)
+from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_signs
 from clawmem.learning.attribution.sentences import THE_USER, TextSpan, sentences, sub_span
-from clawmem.learning.rules.language import relations
 from clawmem.model.facts.fact import EXTERNAL, Fact, is_low_trust, least_trust
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import Proposition
@@ -29,160 +32,6 @@ from clawmem.model.proposals.quarantine import orders_in_event_text
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent, trust_limit
 from clawmem.model.safety.injection.find import InjectionMatch, find_injection
 from clawmem.model.safety.secrets.find import find_secret
-
-Span = tuple[int, int]
-
-_GAP = re.compile(r"\n[ \t]*\n\s*")
-_OF_SENDER = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours)\b|\bi['’]?m\b", re.IGNORECASE)
-_GREETING = re.compile(
-    r"(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening|day)|greetings|hallo|hola|bonjour|salut)"
-    r"(?: (?:there|again|you|claude|chatgpt|assistant))?[\s!.,:)]*",
-    re.IGNORECASE,
-)
-_MOST_WORDS = 12
-_LETTER = re.compile(r"[ \t]*[A-Z][\w'’.-]*(?:[ \t]+[\w'’.-]+){0,4},[ \t]*(?:\n|$)")
-_LOG = re.compile(
-    r"[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|"
-    r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b)"
-)
-_KEY = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?[a-z][\w.-]{0,40}[\"']?[ \t]*[:=](?:[ \t]|$)")
-_OPENS_BLOCK = re.compile(r"([ \t]*)(?:-[ \t]+)?[\"']?[\w.-]{1,40}[\"']?:[ \t]*[|>]?[-+]?[ \t]*$")
-_ELEMENT = re.compile(r"(?m)^[ \t]*<([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,200})?>")
-_FIRST_LABEL = re.compile(r"\s*(?P<head>[^\n:.!?]{2,60}):\s+(?=\S)")
-_SPEAKS_FIRST = re.compile(r"[\"“']?(?:I|I['’]\w+|[Mm]y|[Ww]e|[Oo]ur)\b")
-# Labels of the sender's own words. Any other capitalised word before a colon may be a speaker.
-_HEADINGS = frozenset(
-    "update updates correction corrections note notes reminder info news status background context situation question "
-    "answer goal goals plan plans decision problem summary bio intro job work home location diet hobby hobbies family "
-    "health allergy allergies contact name address age language languages stack tools setup project today tomorrow "
-    "yesterday ps fyi btw tldr edit heads-up disclaimer preference preferences about me education skills experience "
-    "result results task todo ok okay yes no hi hello hey thanks well so also first second third finally again then "
-    "now actually honestly true fact facts profile requirements constraint constraints budget deadline issue topic "
-    "lesson takeaway til remember important warning".split()
-)
-_ABSTRACT = re.compile(r"(?:ion|ment|ing|ity|ness|ence|ance|age|ies|ship|ure|ly)s?$")
-
-
-def is_heading(label: str) -> bool:
-    """Return whether a label before a colon introduces the sender's own words, such as `Update`."""
-    last = label.split()[-1]
-    return last.lower() in _HEADINGS or _ABSTRACT.search(last.lower()) is not None
-
-
-def pasted_spans(text: str) -> list[Span]:
-    """Return the spans of pasted data: markup elements, log lines and lists of keys."""
-    return [*_elements(text), *_lines_of_data(text)]
-
-
-def unclear_signs(text: str) -> list[tuple[Span, str]]:
-    """Return the spans that may be the sender's own text or another's, each with the sign of that as a clause."""
-    beside = "a short line beside it, such as a title, thanks or a signature, may be about a pasted text"
-    return [
-        *((pair, "it stands below a salutation, as in a letter") for pair in _letter(text)),
-        *((pair, beside) for pair in _next_to_lead(text)),
-        *((pair, "the label before it may name who says it") for pair in _after_label(text)),
-    ]
-
-
-def _elements(text: str) -> Iterator[Span]:
-    at = 0
-    unclosed: set[str] = set()
-    while found := _ELEMENT.search(text, at):
-        name, at = found[1], found.end()
-        end = -1 if name in unclosed else text.rfind(f"</{name}>", at)
-        if end < 0:
-            unclosed.add(name)
-            continue
-        at = end + len(name) + 3
-        yield found.start(), at
-
-
-def _lines_of_data(text: str) -> Iterator[Span]:
-    """Yield log lines, two or more consecutive lines of keys, and lines indented below a key."""
-    keys: list[Span] = []
-    below: int | None = None
-    for start, end, line in _lines(text):
-        indent = len(line) - len(line.lstrip())
-        if below is not None and line.strip() and indent > below:
-            yield start, end
-            continue
-        opens = _OPENS_BLOCK.match(line)
-        below = len(opens[1]) if opens else below if not line.strip() else None
-        if _LOG.match(line):
-            yield start, end
-        if _KEY.match(line):
-            keys.append((start, end))
-            continue
-        if line.strip():
-            yield from keys if len(keys) > 1 else ()
-            keys = []
-    yield from keys if len(keys) > 1 else ()
-
-
-def _letter(text: str) -> list[Span]:
-    """Return the body below a salutation line, as in a letter."""
-    line = text.partition("\n")[0]
-    rest = text[len(line) :].strip()
-    begins = _LETTER.match(line) and not _OF_SENDER.search(line)
-    return [(len(line), len(text))] if begins and rest else []
-
-
-def _next_to_lead(text: str) -> Iterator[Span]:
-    """Yield the blocks next to a short line without first-person words, such as a request, a title or thanks."""
-    blocks = [(start, end) for start, end in _blocks(text) if not _GREETING.fullmatch(text[start:end].strip())]
-    leads = {block for block in blocks if _is_lead(text[slice(*block)])}
-    if leads and len(leads) < len(blocks):
-        yield from (block for block in blocks if block not in leads)
-
-
-def _after_label(text: str) -> list[Span]:
-    """Return the first-person sentences after an initial label with a colon, unless the label is a heading."""
-    label = _FIRST_LABEL.match(text)
-    if label is None or _OF_SENDER.search(label["head"]) or any(map(is_heading, label["head"].split())):
-        return []
-    if not _SPEAKS_FIRST.match(text, label.end()) or not re.search(r"[.!?]\s+\S", text[label.end() :]):
-        return []
-    return [(label.end(), len(text))]
-
-
-def _is_lead(block: str) -> bool:
-    words = block.split()
-    return 0 < len(words) <= _MOST_WORDS and "\n" not in block.strip() and not _OF_SENDER.search(block)
-
-
-def _blocks(text: str) -> Iterator[Span]:
-    """Yield the paragraphs; a short first or last line of a paragraph is a block of its own."""
-    start = 0
-    for gap in [*_GAP.finditer(text), None]:
-        end = gap.start() if gap else len(text)
-        if text[start:end].strip():
-            yield from _split_lead(text, start, end)
-        start = gap.end() if gap else end
-
-
-def _split_lead(text: str, start: int, end: int) -> Iterator[Span]:
-    first, last = text.find("\n", start, end), text.rfind("\n", start, end)
-    if first >= 0 and _is_lead(text[start:first]) and not _is_item(text[start:first]):
-        yield start, first
-        yield first + 1, end
-    elif last >= 0 and _is_lead(text[last + 1 : end]) and not _is_item(text[last + 1 : end]):
-        yield start, last
-        yield last + 1, end
-    else:
-        yield start, end
-
-
-def _is_item(line: str) -> bool:
-    """Return whether a line is a list item."""
-    return re.match(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]", line) is not None
-
-
-def _lines(text: str) -> Iterator[tuple[int, int, str]]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, start + len(line), line
-        start += len(line) + 1
-
 
 _FARTHEST, _MOST_COLONS = 400, 4
 
@@ -192,6 +41,8 @@ _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur)\b")
 _FIRST = re.compile(r"\S")
 _IN_FIRST_PERSON = re.compile(r"\s*(?:I|I['’]\w+|[Mm]y|[Ww]e|[Ww]e['’]\w+)\b")
 _FENCE = re.compile(r"(```|~~~|\"\"\")")
+_ENDS_LINE = re.compile(r"[ \t]*\n")
+_GAP = re.compile(r"\n[ \t]*\n")
 _MAIL = re.compile(
     r"(?m)^(?:-+ ?(?:Original|Forwarded) message.*|(?:From|Von): .+\n(?:.*\n){0,3}?(?:To|Subject|Date|Sent): .*)$", re.I
 )
@@ -199,61 +50,6 @@ _TURN = re.compile(
     r"(?m)^(?:\[[^\]\n]{3,30}\] ?)?(?P<who>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2})"
     r"(?: ?\(?\d{1,2}[:.]\d\d[^):\n]{0,12}\)?)?:[ \t]"
 )
-_TEXT = (
-    r"(?:sentence|phrase|paragraph|passage|text|essay|letter|e-?mail|message|story|tale|fable|poem|haiku|lyrics|song|"
-    r"joke|dialogue|conversation|transcript|quote|caption|tweet|headline|article|post|excerpt|draft|novel|grammar|"
-    r"character(?: sheet)?|persona|back-?story|bio|cv|r[eé]sum[eé]|satz|brief|nachricht|gedicht|geschichte)s?"
-)
-_SPEAK = (
-    r"(?:said|says?|told|tells?|wrote|writes?|written|replied|replies|answered|answers?|asked|asks|texted|e-?mailed|"
-    r"posted|mentioned|explained|announced|claims?|claimed|saying|telling me|reads|goes|sings|quotes?|according to|"
-    r"sagte|sagt|schrieb|schreibt|meinte)"
-)
-# A text to work on.
-_WORK = re.compile(
-    r"\b(?:(?<!i )(?<!we )translat(?:e|ing)|proof-?read|paraphrase|(?<!let me )re(?:phrase|word|write)|polish my|"
-    r"repeat after me|how (?:do|would|can|should) (?:you|i|we) (?:say|write|put|spell|phrase)|"
-    rf"(?:fix|check|correct) (?:my|the|this) {_TEXT}|(?:this|following|example|test) {_TEXT}|"
-    r"(?:this|the following) (?:is|in|into|sound|more)|übersetz\w*|korrigier\w*)\b"
-    rf"|\b(?:write|draft|compose) .*{_TEXT}\b.*(?::| in which | saying )"
-    rf"|\bthe following:|^(?:say|finish this|(?:the )?{_TEXT}):",
-    re.IGNORECASE,
-)
-# What is invented.
-_INVENTED = re.compile(
-    r"\b(?:role-?play\w*|pretend|let's imagine|act as [^:]*:|once upon a time|"
-    r"in (?:my|our|a|the) (?:\w+ )?(?:novel|story|dream|song|poem)|"
-    rf"(?:my|our) (?:main )?character\b|(?:here's|here is|check out|continue) (?:my|our|the|a) .*{_TEXT}|"
-    rf"(?:write|tell|compose) .*(?:in (?:the )?first person|perspective of))\b|^{_TEXT}$",
-    re.IGNORECASE,
-)
-# The sender's own order or request, whatever it is about.
-_STANDS = re.compile(
-    r"(?:\w+,? )?(?:always|never|from now on|when(?:ever)?|remember|please note|immer|nie)\b", re.IGNORECASE
-)
-_REPORT = re.compile(
-    rf"(?:\b{_SPEAK}(?:,? [\w'-]+){{0,5}}|"
-    r"\b(?:question|comment|review|feedback|words|reply|answer)s? (?:from|by) [\w' -]{1,80}|"
-    r"(?<![\w-])(?!My\b|Our\b|my\b|our\b)[\w-]+'s (?:words|answer|reply|comment))$",
-    re.IGNORECASE,
-)
-# The sender introduces what they say themself: "forgot to say", "as I always say", "I'd say".
-_OWN_REMARK = re.compile(
-    rf"\b(?:I|[Ww]e)(?:'\w+)?(?: \w+){{0,3}} {_SPEAK}|(?:[Ff]orgot|wanted|[Mm]eant|have|need|remembered) to (?:\w+ )?"
-    r"(?:say|mention|add|tell)\b"
-)
-# Another person speaks after the sender did: "I asked the doctor and she says".
-_BY_ANOTHER = re.compile(
-    rf"\b(?:[Hh]e|[Ss]he|[Tt]hey|(?:[Mm]y|[Tt]he|[Oo]ur) [\w'-]+|(?!I\b|We\b)[A-Z][\w'-]+)(?: \w+)? {_SPEAK}\b"
-)
-_LABEL = re.compile(
-    r"(?:[Mm]y|[Oo]ur|[Tt]he|[Hh]is|[Hh]er)(?: [\w'-]+){0,2}? (?P<noun>[\w-]+)"
-    r"(?: (?:to me|yesterday|today|always|again))?"
-)
-_PEOPLE = frozenset("neighbour neighbor roommate landlord ex woman man girl boy customer doctor teacher lawyer".split())
-# Before a colon these introduce what the sender says about them, not their words.
-_NO_SPEAKERS = frozenset("family kid kids children baby twins toddler pet pets dog dogs cat cats puppy horses".split())
-_POINTED_BACK = re.compile(r"\b(?:this|that|it|these|those|diesen|das)\b", re.IGNORECASE)
 _SPEAKS = re.compile(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b")
 _ENDS_SENTENCE = ".!?\n。！？"
 # What only the user can say of themself.
@@ -294,19 +90,7 @@ def is_by_sender(text: str, start: int, end: int) -> bool:
 def unclear_author_signs(text: str) -> list[tuple[Span, str]]:
     """Return the spans that may hold another person's words, so that a person must decide, each with why."""
     below = "another's words without a closing mark stand above it"
-    beside = "it stands beside a request to work on a text"
-    signs = [(span, below) for span in _after_another(text)] + [(span, beside) for span in _beside_work(text)]
-    return [*unclear_signs(text), *signs]
-
-
-def _beside_work(text: str) -> Iterator[Span]:
-    """Yield the text below a message's first sentence, or above its last one, that asks for work on it."""
-    pieces = list(sentences(text))
-    first, last = (pieces[at].text[:_FARTHEST] if pieces else "" for at in (0, -1))
-    if _WORK.search(first) and not _STANDS.match(first):
-        yield pieces[0].end, len(text)
-    if len(pieces) > 1 and _WORK.search(last) and _POINTED_BACK.search(last):
-        yield 0, pieces[-1].start
+    return [*unclear_signs(text), *((pair, below) for pair in _after_another(text))]
 
 
 def _after_another(text: str) -> list[Span]:
@@ -321,8 +105,22 @@ def _after_another(text: str) -> list[Span]:
 
 def _foreign(text: str, pieces: Sequence[TextSpan]) -> list[Span]:
     """Return the spans that are not the sender's words, sorted and without overlap."""
-    reported = (span for sentence in pieces for span in _after_colon(text, sentence))
-    return _merge([*_quotations(text), *_mails(text), *_turns(text), *pasted_spans(text), *reported])
+    marked = _merge([*_quotations(text), *_mails(text), *_turns(text), *pasted_spans(text)])
+    ends = [end for _, end in marked]
+    found: list[Span] = []
+    until = 0
+    for number, sentence in enumerate(pieces):
+        next_one = bisect_right(ends, sentence.start)
+        if sentence.start < until or (next_one < len(marked) and marked[next_one][0] <= sentence.start):
+            continue
+        new = (
+            _announced(text, sentence)
+            or _after(text, sentence)
+            or _around(text, sentence, last=number == len(pieces) - 1)
+        )
+        found += new
+        until = max([until, *(end for start, end in new if start >= sentence.start)])
+    return _merge([*marked, *found])
 
 
 def _merge(spans: Iterable[Span]) -> list[Span]:
@@ -346,45 +144,63 @@ def _between(piece: TextSpan, start: int, end: int) -> Iterator[TextSpan]:
         yield part
 
 
+def _announced(text: str, sentence: TextSpan) -> list[Span]:
+    """Return the span from a sentence that introduces fiction to where the sender speaks for themself again."""
+    if not announces_fiction(sentence.text.replace("’", "'").rstrip(" .!?*_")):
+        return []
+    return [(sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
+
+
+def _after(text: str, sentence: TextSpan) -> list[Span]:
+    """Return the spans of another's words after a colon, after a comma, or in reported speech."""
+    announced = _after_colon(text, sentence)
+    if announced:
+        return announced
+    words = sentence.text.replace("’", "'")
+    offset = reported_after_comma(words) or fiction_start(words)
+    return [(sentence.start + offset, sentence.end)] if offset else []
+
+
 def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
-    """Return the span after a colon that introduces another's words: its line, its block or up to the closing mark."""
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
-        if _WORK.search(f"{head}:") and not _STANDS.match(head):
-            return [(at, _end_of_block(text, at, len(text)))]
-        if _introduces_words(head) or (_names_speaker(head) and _IN_FIRST_PERSON.match(text, at)):
+        works = (
+            requests_text_work(head) or _starts_role_play(head, text) if colon[0] == ":" else requests_work_below(head)
+        )
+        if works:
+            return [(at, fiction_end(text, at, _end_of_block(text, at, len(text))))]
+        if colon[0] == ":" and (reports_speech(head) or (names_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
             line = text.find("\n", at)
             empty = line >= 0 and not text[at:line].strip()
             return [(at, _end_of_block(text, at, len(text) if line < 0 or empty else line))]
     return []
 
 
-def _names_speaker(head: str) -> bool:
-    """Return whether words before a colon name a person ("My wife") who may be the speaker of what follows."""
-    found = _LABEL.fullmatch(head)
-    noun = found["noun"].lower() if found else ""
-    return noun not in _NO_SPEAKERS and (noun in relations() or noun in _PEOPLE)
+def _starts_role_play(head: str, text: str) -> bool:
+    """Return whether words before a colon start a role play whose words follow.
+
+    A message that ends with a question is the sender's own ("Act as a doctor: I have a cold, what helps?").
+    """
+    return requests_role_play(head) and not text.rstrip().endswith("?")
 
 
-def _introduces_words(head: str) -> bool:
-    """Return whether words before a colon say that another person said what follows."""
-    if _REPORT.search(head) is None:
-        return False
-    own = _OWN_REMARK.search(head)
-    return own is None or _BY_ANOTHER.search(head, own.end()) is not None
+def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
+    """Return the text that a request without a colon is about: the text after it, or before it if it comes last."""
+    words = sentence.text.replace("’", "'").rstrip(" .!?")
+    if last:
+        return [_before(text, sentence)] if requests_work_nearby(words, before=True) else []
+    ends_line = _ENDS_LINE.match(text, sentence.end) is not None
+    begins = sentence.text.endswith("?") and _FIRST.search(text, 0, sentence.start) is None
+    if requests_work_nearby(words) or ((begins or ends_line) and requests_work_below(words, begins)):
+        return [(sentence.end, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
+    return []
 
 
-def hands_over_text(text: str) -> bool:
-    """Return whether a message asks for work on a text, reports speech, starts a role play or tells something invented:
-    then its sentences may be another's words, or not meant."""
-    return any(_hands_over(text, sentence) for sentence in sentences(text) if len(sentence.text) <= _FARTHEST)
-
-
-def _hands_over(text: str, sentence: TextSpan) -> bool:
-    words = sentence.text.replace("’", "'")
-    if _STANDS.match(words):
-        return False
-    return any(form.search(words) for form in (_WORK, _INVENTED)) or bool(_after_colon(text, sentence))
+def _before(text: str, sentence: TextSpan) -> Span:
+    """Return the paragraph before a sentence: the start of its own paragraph, or the previous one."""
+    gaps = [0, *(gap.end() for gap in _GAP.finditer(text, 0, sentence.start))]
+    alone = not text[gaps[-1] : sentence.start].strip()
+    return (gaps[-2] if alone and len(gaps) > 1 else gaps[-1]), sentence.start
 
 
 def _end_of_block(text: str, at: int, end: int) -> int:
@@ -443,6 +259,7 @@ def _is_speaker(label: str, text: str, at: int) -> bool:
     return _SPEAKS.match(text, at) is not None
 
 
+Span = tuple[int, int]
 _QUOTATION = re.compile(
     r"(?<![\w\"“”])[\"“](?=\S)[^\"“”\n]{2,4000}?[\"”](?!\w)|«[^«»\n]{2,4000}»|„[^„“”\n]{2,4000}[“”]|"
     # Between single marks only what begins like a sentence; an apostrophe stands between letters.
@@ -468,6 +285,70 @@ def unclosed_quotations(text: str) -> list[Span]:
             line = text.find("\n", mark.end())
             spans.append((mark.start(), len(text) if line < 0 else line))
     return spans
+
+
+_LONGEST = 400
+_ADJECTIVES = r"(?:[\w-]+ ){0,4}?"
+_LEAD = r"(?:(?:ok|okay|so|now|well|hi|hello|hey|please|alright|and)[,.!]? )*+"
+_SHOWN = re.compile(
+    rf"{_LEAD}(?:(?:here(?:'s| is| are| comes)|below is|check out|have a look at|take a look at|read|rate|review|"
+    rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{TEXT}|"
+    rf"this is (?:my|our|an? (?:excerpt|extract|scene)|the (?:first|opening|next)) {_ADJECTIVES}{TEXT})"
+    r"(?: (?:about|called|titled|from|by|so far|for|of|idea)\b[^,;:]*)?",
+    re.IGNORECASE,
+)
+_MADE_UP = re.compile(
+    rf"{_LEAD}(?:"
+    # The sender plays a role.
+    r"(?:(?:let's|let us|can we|could we|shall we|(?:can|could|would) you|i(?:'d like| want)(?: you)? to|we(?:'re| are)"
+    r"(?: going to)?) )?(?:please )?(?:(?:do|start|play|begin|try) (?:a |some )?)?role-? ?play\b.*|"
+    r"(?:(?:let's|let us|just|please) )*(?:pretend|imagine|make believe)(?: that| for a \w+| with me)*,? "
+    r"(?:i|i'm|i've|we|we're)\b.*|"
+    r"(?:my|our) (?:(?!(?:fav|least|best)\w*)[\w&-]+ ){0,2}?(?:character|protagonist|narrator|avatar|alter ego)"
+    r"(?:'s (?:name|backstory|story))? (?:is|was|has|comes|lives|goes)\b.*|"
+    r"once upon a time\b.*|"
+    rf"(?:write|tell|compose|draft|create)\b.*\b{TEXT}\b.*\b(?:(?:perspective|point of view|voice) of (?!me\b|my\b)|"
+    r"in (?:the )?first person\b).*)",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(
+    r"\b[Ii]n (?:(?:my|our|this|the|a|an) (?:[\w'&-]+ ){0,3}?(?:story|tale|novel|poem|song|dream|nightmare|fantasy|"
+    r"role-? ?play|screenplay|scenario)),? (?=(?:I|I'm|I've|we|we're|my|our)\b)"
+)
+_TO_WRITE = re.compile(
+    rf"{_LEAD}(?:(?:(?:can|could|would|will) you (?:please )?|(?:i|we)(?:'d like| want| need| would like)(?: you)?"
+    r"(?: to)? |help me (?:to )?)?(?:write|draft|compose|create|make(?: up)?|generate|invent|tell|sing|give|send))\b"
+    rf"(?P<what>[^.!?:]*?\b(?:{TEXT}|e-?mail|message|text|reply|bio(?:graphy)?|cv|r[eé]sum[eé]|profile|intro(?:duction)?|"
+    r"post|caption|tweet|statement|ad|advert|toast|vows?|speech|joke|review)s?\b[^.!?:]*?) (?:in which|where|whose|"
+    r"that|saying|says|stating|states|telling|about how|as if|as though) (?=.*\b(?:I|I'm|we|my)\b)",
+    re.IGNORECASE,
+)
+# Where the sender speaks about the real world again.
+_BACK = re.compile(
+    r"(?:(?<=[.!?)\]] )|(?<=\n))(?:(?:but|and|so|ok(?:ay)?|anyway)[,.]? )?(?:in real life|irl\b|in reality|out of "
+    r"character|ooc\b|back to (?:me|reality|real life)|for real(?:,| now)|by the way|btw\b|about me|for the record|"
+    r"(?:please )?remember that|what do you think|(?:can|could|would|will) you (?:please )?(?:improve|check|rate|fix|"
+    r"correct|continue|rewrite|translate|make|review|proofread|edit|shorten|finish))",
+    re.IGNORECASE,
+)
+
+
+def announces_fiction(words: str) -> bool:
+    """Return whether a sentence introduces invented text: it shows a text, starts a role play or names a character."""
+    short = len(words) <= _LONGEST
+    return short and (_SHOWN.fullmatch(words) is not None or _MADE_UP.fullmatch(words) is not None)
+
+
+def fiction_start(words: str) -> int | None:
+    """Return the offset where invented text starts within a sentence, or None."""
+    found = _TO_WRITE.match(words[:_LONGEST]) or _WITHIN.search(words)
+    return found.end() if found else None
+
+
+def fiction_end(text: str, start: int, end: int) -> int:
+    """Return the offset where the sender speaks for themself again, or `end`."""
+    back = _BACK.search(text, start, end)
+    return back.start() if back else end
 
 
 # Somebody without a name who told the speaker something: "The allergist called: ...".

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from clawmem.learning.attribution.quoted import hands_over_text, limit_trust, own_sentences
+from clawmem.learning.attribution.quoted import limit_trust, own_sentences
 from clawmem.learning.attribution.sentences import TextSpan, speaker_of, sub_span
 from clawmem.learning.rules.clauses import (
     CORRECTION,
@@ -80,7 +80,7 @@ def _reader_of(event: Event, catalog: Catalog, speakers: Collection[str]) -> Eve
     if event.recalled or event.role in ("system", "tool") or event.kind in SILENT_KINDS or is_from_outside(event):
         return None
     voice = speaker_of(event, speakers)
-    if voice is None or not event.text.strip() or hands_over_text(event.text):
+    if voice is None or not event.text.strip():
         return None
     return EventReader(event, voice, language_of(event.text), catalog)
 

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from benchmarks.quality import shipped_catalog
 from clawmem.learning.attribution.quoted import (
+    announces_fiction,
+    fiction_end,
+    fiction_start,
     is_by_sender,
     own_sentences,
     quotations,
@@ -104,10 +107,13 @@ OWN = [
     ("The letter arrived today: I got a new job at Equinor.", ["works_at Equinor"]),
     ("I sent him a message: I moved to Bergen.", ["lives_in Bergen"]),
     ("I live in Oslo. It's hard to go through something like that.", ["lives_in Oslo"]),
+    ("I live in Oslo. Can you translate my letter into French tomorrow?", ["lives_in Oslo"]),
     ("Always proofread my emails.\nI live in Oslo.", ["lives_in Oslo"]),
     ('I call my boat "My little tiger" and I live in Oslo.', ["lives_in Oslo"]),
     ("Act as a dietician. I'm vegan.", ["diet vegan"]),
+    ('Translate: "I live in Madrid." Also, I moved to Bergen.', ["lives_in Bergen"]),
     ('Summarise this mail:\n"I live in Madrid. I work at NASA."\nBy the way, I moved to Bergen.', ["lives_in Bergen"]),
+    ("My boss said: I live in a castle.\nI live in Oslo.", ["lives_in Oslo"]),
     ("Tom: where do you live?\nMe: I live in Oslo.\nTom: I live in Madrid.", ["lives_in Oslo"]),
     ("> I live in Madrid.\nI live in Oslo.", ["lives_in Oslo"]),
 ]
@@ -185,10 +191,6 @@ def test_what_is_never_closed_goes_to_the_end_of_its_line() -> None:
 
 
 MADE_UP = [
-    # beside such words a message teaches the rules nothing: a reader tells which are meant
-    "My character is a bard. I live in a cave. By the way, I live in Oslo.",
-    'Translate: "I live in Madrid." Also, I moved to Bergen.',
-    "My boss said: I live in a castle.\nI live in Oslo.",
     # somebody is played
     "My character is named Brunhild. I am a level 3 bard and I live in a cave.",
     "Our main character's name is Brunhild. I live in a cave.\n\nI work at a forge.",
@@ -234,9 +236,24 @@ TRUE = [
     ("Write a cover letter for me. I work at Equinor.", ["works_at Equinor"]),
     ("To finish: I live in Oslo.", ["lives_in Oslo"]),
     ("Assume I know nothing. I live in Oslo.", ["lives_in Oslo"]),
+    ("My character is a bard. I live in a cave. By the way, I live in Oslo.", ["lives_in Oslo"]),
+    ("Let's role-play. I live in a cave.\n\nOut of character: I live in Oslo.", ["lives_in Oslo"]),
+    ("Proofread this:\n\nI live in Lima.\n\nCan you improve it? I live in Oslo.", ["lives_in Oslo"]),
+    ("In my novel, I live in Avalon. I live in Oslo.", ["lives_in Oslo"]),
 ]
 
 
 @pytest.mark.parametrize(("text", "kept"), TRUE)
 def test_the_truth_beside_it_is_learned(text: str, kept: list[str]) -> None:
     assert told(text) == kept
+
+
+def test_the_places() -> None:
+    assert announces_fiction("Here is my short story")
+    assert not announces_fiction("Here is my address")
+    within = "Write a song in which I fly"
+    assert fiction_start(within) == within.index("I fly")
+    assert fiction_start("Write a song because I fly") is None
+    text = "I live in a cave. In real life, I rest."
+    assert fiction_end(text, 0, len(text)) == text.index("In real")
+    assert fiction_end("I live in a cave.", 0, 17) == 17

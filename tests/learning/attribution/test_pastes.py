@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.attribution.quoted import pasted_spans, unclear_signs
+from clawmem.learning.attribution.pastes import pasted_spans, unclear_signs
 
 
 def test_what_is_indented_below_a_key_is_data_and_what_stands_beside_the_key_is_not() -> None:
