@@ -6,6 +6,7 @@ wait.
 
 from __future__ import annotations
 
+import shutil
 from typing import NamedTuple
 
 from clawmem.vault.git.index import abandoned_files
@@ -30,22 +31,30 @@ _LAST_SIZE = "packed-size"
 _LEFT_LOOSE = "packed-loose"
 # Longer than any operation that has created objects without a ref.
 _EXPIRY = "--expire=2.weeks.ago"
+_SPARE_BYTES = 32_000_000
 
 
 class UpkeepResult(NamedTuple):
-    """Whether anything was packed."""
+    """Whether anything was packed; notices."""
 
     repacked: bool
+    notices: tuple[str, ...] = ()
 
 
 def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResult:
-    """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size."""
+    """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size.
+
+    On a disk without room this is left for later, with a notice: git would fill it with a part of a pack."""
     for path in abandoned_files(vault):
         path.unlink(missing_ok=True)
     loose, packs, size = _count(vault)
     repack_all = packs > _MOST_PACKS or size > 2 * _read_number(vault, _LAST_SIZE) + _GROWN_BYTES
     if not repack_all and loose - _read_number(vault, _LEFT_LOOSE) < threshold:
         return UpkeepResult(False)
+    free, wanted = shutil.disk_usage(vault.git_dir).free, _SPARE_BYTES + (size if repack_all else 0)
+    if free < wanted:
+        room = f"{free // 1_000_000} MB are free on the disk, and packing needs up to {wanted // 1_000_000} MB"
+        return UpkeepResult(False, (f"the repository will be packed later: {room}",))
     if repack_all:
         _run(vault, "repack", "-a", "-d", "-f", *_DENSE)
         _run(vault, "pack-refs", "--all")

@@ -89,7 +89,7 @@ def test_no_git_is_started_whose_answer_is_known(machines: list[Machine], tmp_pa
     other.keep("The index is built.")
     for machine in (other, other_machine):
         machine.sync()
-    start = ["config", "config", "fetch", "status"]
+    start = ["config", "config", "config", "fetch", "status"]
     assert gits(other_machine, tmp_path) == start
     other_machine.keep("The boat is red.")
     assert gits(other_machine, tmp_path) == [*start, "log", "push", "update-ref"]

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from clawmem.vault.state.upkeep import pack_repository
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -123,3 +125,16 @@ def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, clawmem: Command
     pack_repository(vault, MANY)
     assert not any(path.exists() for path in old)
     assert all(path.exists() for path in young)
+
+
+def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(vault, "Jane lives in Oslo.")
+
+    class Full:
+        f_bavail, f_bfree, f_blocks, f_frsize = 1000, 1000, 2000, 4096
+
+    monkeypatch.setattr(os, "statvfs", lambda path: Full)
+    result = pack_repository(vault, 5)
+    assert not result.repacked and "4 MB are free on the disk" in result.notices[0]
+    monkeypatch.undo()
+    assert pack_repository(vault, 5).repacked
