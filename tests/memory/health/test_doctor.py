@@ -317,6 +317,15 @@ def test_a_link_into_a_line_that_does_not_parse_is_not_reported_as_well(
     assert [problem.check for problem in found.problems if problem.severity == ERROR] == ["items"]
 
 
+def test_a_line_that_does_not_parse_hides_no_problem_of_another_fact(
+    root: Path, check: Callable[..., Diagnosis]
+) -> None:
+    replaced = LIVES._replace(superseded_by=TEA.id)
+    lines = render_items([replaced, TEA]).decode().split("\n")[1:3]
+    put(root, ITEMS, "[\n" + ",\n".join(line.rstrip(",") for line in lines) + ',\n{"fact": "active but"}\n]\n')
+    assert sorted(problem.check for problem in check().problems if problem.severity == ERROR) == ["chain", "items"]
+
+
 def test_supersession_across_entities_is_followed(root: Path, check: Callable[..., Diagnosis]) -> None:
     newer = a_fact(9, "Jane lives in Porto.", links=(FactLink("supersedes", LIVES.id),))
     put(root, "life/projects/move/items.json", render_items([newer]))

@@ -148,7 +148,8 @@ def all_facts_problems(
 
 
 def _chain_problems(first: Mapping[str, CheckedFact], unread: str) -> Iterator[HealthProblem]:
-    hidden = set(_WORD.findall(unread)) - first.keys()
+    # Words of letters alone, such as `active`, are no ids.
+    hidden = {word for word in _WORD.findall(unread) if not word.isalpha()} - first.keys()
     for problem in chain.chain_problems(checked_fact.fact for checked_fact in first.values()):
         if hidden.isdisjoint(word.rstrip(".:") for word in _WORD.findall(problem.sentence)):
             found = first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
