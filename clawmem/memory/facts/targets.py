@@ -85,6 +85,7 @@ ALL = re.compile(
 )
 # One common word names a few facts and messages; what many have in common is not what was meant.
 _MOST_BY_ONE_WORD = 3
+_SHOWN = "`clawmem recall` shows facts with their ids."
 Named = tuple[str, ...]
 """The words that may name a target, best first: those that name something known are meant."""
 JUST_SAID: Named = ()
@@ -160,9 +161,13 @@ def fact_named(work: WriteScope, says: str) -> PlacedFact:
         if not asks_more(work, says) and not (wanted.mine and _is_of_another(wanted, found.fact)):
             return found
     fitting = facts_meant(work, says)
+    if not fitting and asks_more(work, says):
+        raise NotFound(f"No current fact says what '{says}' asks for.", f"{_SHOWN}{nearest_to(work, says)}")
     if not fitting:
-        ids = "`clawmem recall` shows facts with their ids."
-        raise NotFound(f"No current fact says what '{says}' asks for.", f"{ids}{nearest_to(work, says)}")
+        try:
+            return find_fact(work.index, says)
+        except NotFound as unknown:
+            raise NotFound(unknown.message, f"{unknown.hint}{nearest_to(work, says)}") from None
     return only_of(fitting, says)
 
 
