@@ -320,8 +320,9 @@ def nearest_to(work: WriteScope, says: str) -> str:
     They are named and nothing is done with them: "the production database" is as close to the one for staging."""
     wanted = FactFilter(("", *filter(None, [work.caller.agent])))
     scores = facts_by_meaning(work.vault, work.index, says, wanted).scores
-    near = facts_in_rows(work.index, sorted(scores, key=lambda n: -scores[n])[:_MOST_NEAR]).values()
-    shown = [f"{placed.fact.id} ({placed.fact.fact})" for placed in near if placed.fact.is_current]
+    rows = sorted(scores, key=lambda n: -scores[n])[:_MOST_NEAR]
+    near = facts_in_rows(work.index, rows)
+    shown = [f"{near[n].fact.id} ({near[n].fact.fact})" for n in rows if n in near and near[n].fact.is_current]
     return f" Near in meaning: {some_of(shown)}." if shown else ""
 
 
