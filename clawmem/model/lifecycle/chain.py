@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import NotFound
-from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink, is_forgotten
 from clawmem.model.facts.validity import PENDING_SUCCESSION, ended_at, is_over
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
@@ -91,7 +91,7 @@ def _pointer_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainPr
         if fact.status == SUPERSEDED:
             yield ChainProblem(fact.id, f"{fact.id} is superseded, but has no successor.")
         return
-    if fact.status != SUPERSEDED:
+    if fact.status != SUPERSEDED and not is_forgotten(fact):  # a rejected request makes it superseded again
         yield ChainProblem(fact.id, f"{fact.id} was superseded by {target}, but its status is {fact.status}.")
     if target not in by_id:
         yield ChainProblem(fact.id, f"{fact.id} was superseded by {target}, which does not exist.")

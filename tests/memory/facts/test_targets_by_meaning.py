@@ -68,6 +68,7 @@ def test_a_state_of_a_year_goes_without_what_it_replaced(clawmem: Command) -> No
     assert result.code == 0, result.err
     left = clawmem("list", "--include-superseded", "--json").data["facts"]
     assert {fact["fact"] for fact in left} == {"We live in Oulu.", "We live in Turku."}
+    assert clawmem("doctor").code == 0
 
 
 def test_what_is_near_in_meaning_is_named_and_stays(clawmem: Command) -> None:
