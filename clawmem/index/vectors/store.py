@@ -283,7 +283,7 @@ def note_vector_channel(vault: Vault, index: Index, question: str, owners: Colle
 
 def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], ChannelHits]) -> ChannelHits:
     try:
-        with vector_query(vault, question) as query:
+        with _query(vault, question) as query:
             return search(query)
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), unable=True)
@@ -292,7 +292,7 @@ def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], Chann
 def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
     """Return the vector of a question less the centre of the vault, of length one, or None where there is none."""
     try:
-        with vector_query(vault, question) as query:
+        with _query(vault, question) as query:
             return query.vector
     except VectorsUnavailable:
         return None
@@ -301,7 +301,7 @@ def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
 def beyond_names(vault: Vault, question: str, names: str) -> float | None:
     """Return how much closer a text is at most to a question than to its `names` alone; None without vectors."""
     try:
-        with vector_query(vault, question) as query, vector_query(vault, f"what about {names}?") as other:
+        with _query(vault, question) as query, _query(vault, f"what about {names}?") as other:
             rest = [number - named for number, named in zip(query.vector, other.vector, strict=True)]
             apart = query._replace(vector=rest, shared=query.shared - other.shared)
             return max(max(_nearest(apart, kind).values(), default=0.0) for kind in (FACTS, EVENTS, NOTES))
@@ -310,7 +310,7 @@ def beyond_names(vault: Vault, question: str, names: str) -> float | None:
 
 
 @contextmanager
-def vector_query(vault: Vault, question: str) -> Iterator[VectorQuery]:
+def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
     if vault.settings.words("semantic.model") == NONE:
         raise VectorsUnavailable("semantic.model is none")
     vectors = None

@@ -34,6 +34,7 @@ from clawmem.model.facts.validity import validity
 from clawmem.model.language.languages import STOPWORDS
 from clawmem.model.language.text import normal, some_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, owner_of
 from clawmem.model.records.event import Event
@@ -321,8 +322,9 @@ def nearest_to(work: WriteScope, says: str) -> str:
     wanted = FactFilter(("", *filter(None, [work.caller.agent])))
     scores = facts_by_meaning(work.vault, work.index, says, wanted).scores
     rows = sorted(scores, key=lambda n: -scores[n])[:_MOST_NEAR]
-    near = facts_in_rows(work.index, rows)
-    shown = [f"{near[n].fact.id} ({near[n].fact.fact})" for n in rows if n in near and near[n].fact.is_current]
+    placed = facts_in_rows(work.index, rows)
+    near = [placed[n].fact for n in rows if n in placed]
+    shown = [f"{fact.id} ({fact.fact})" for fact in near if fact.is_current and quarantine_rule(fact) is None]
     return f" Near in meaning: {some_of(shown)}." if shown else ""
 
 
